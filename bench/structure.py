@@ -32,7 +32,6 @@ from sklearn.datasets import load_digits, load_iris
 from timing import cpu_seconds, limit_threads, print_table, report, run, stopwatch
 
 from mvsc_fast import ConsensusTLRR, label_predictability, structure_test, suggest_n_clusters
-from mvsc_fast.explanation import plot_structure
 
 
 def factors(rng, n):
@@ -270,7 +269,7 @@ def drawn(path):
     for ax, (title, (views, c)) in zip(axes, cases.items(), strict=True):
         subset = [X[:300] for X in views]
         test = structure_test(subset, c, each_view=True, random_state=0)
-        plot_structure(test, ax=ax, title=title)
+        test.plot(ax=ax).set_title(title)
         ax.set_xlim(0.2, 0.95)
     figure.savefig(path, dpi=100)
 

@@ -38,7 +38,7 @@ def main():
         panels = figure.subplots(1, 3)
         for ax, (name, (S, labels)) in zip(panels, matrices.items(), strict=True):
             acc = metrics.clustering_scores(y, labels)["acc"]
-            plot_similarity(S, y, ax=ax, title=f"{name}: ACC {acc:.2f}", groups="true")
+            plot_similarity(S, y, ax=ax).set_title(f"{name}: ACC {acc:.2f}")
         drawn = io.BytesIO()
         figure.savefig(drawn, dpi=90)
     picture = Image.open(drawn).convert("RGB").quantize(32)  # a third of the size

@@ -72,5 +72,5 @@ def refused(views: list[NDArray[np.float64]], W: NDArray[np.float64]) -> None:
     solvers.tlrr(W).objectve(W)  # type: ignore[attr-defined]
     solvers.tlrr(W).gap + 1  # type: ignore[operator]
     suggest_n_clusters(views, max_clusters="most")  # type: ignore[arg-type]
-    explain(views)  # type: ignore[arg-type]
+    explain(views, views)  # type: ignore[arg-type]
     metrics.clustering_scores(views[0])  # type: ignore[call-arg]

@@ -32,12 +32,9 @@ print(f"relative gap {model.gap_:.1e} after {model.n_iter_} iterations")
 # The similarities of the views, and what TLRR keeps of them.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
-plot_similarity(
-    fuse(model.similarity_), y, ax=axes[0], title="similarity W", groups="true"
-)
-ax = plot_similarity(
-    fuse(model.tensor_), y, ax=axes[1], title="tensor L", groups="true"
-)
+plot_similarity(fuse(model.similarity_), y, ax=axes[0]).set_title("similarity W")
+ax = plot_similarity(fuse(model.tensor_), y, ax=axes[1])
+ax.set_title("tensor L")
 
 # %%
 # A map of the embedding
@@ -46,7 +43,7 @@ ax = plot_similarity(
 # neighbours in all ten are neighbours in the picture; distances between groups mean nothing.
 
 figure, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
-ax = plot_embedding(model.embedding_, y, ax=ax, groups="true")
+ax = plot_embedding(model.embedding_, y, ax=ax)
 
 # %%
 # Two solvers of one problem

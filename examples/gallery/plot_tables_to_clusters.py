@@ -53,4 +53,4 @@ for name, scale in (("raw columns", None), ("scaled columns", "standard")):
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for ax, (name, fitted) in zip(axes, models.items(), strict=True):
     embedding = spectral_embedding(fitted.affinity_matrix_, 3)
-    plot_embedding(embedding, y, ax=ax, title=name, groups="true")
+    plot_embedding(embedding, y, ax=ax).set_title(name)

@@ -8,7 +8,9 @@ from . import datasets, methods, metrics, preprocessing, similarity, solvers, sp
 from ._utils.threads import show_config
 from .explanation._cells import annotate
 from .explanation._explain import explain
-from .judge import label_predictability, suggest_n_clusters, suggest_resolution
+from .judge._n_clusters import suggest_n_clusters
+from .judge._predictability import label_predictability
+from .judge._resolution import suggest_resolution
 from .judge._structure import structure_test
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels

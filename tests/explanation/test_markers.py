@@ -17,7 +17,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from mvsc_fast import TLRR, ConsensusTLRR, explain, similarity
 from mvsc_fast.explanation import Table, markers, plot_markers
-from mvsc_fast.preprocessing import PerView
+from mvsc_fast.preprocessing import FrameEncoder, PerView, ViewSplitter
+from mvsc_fast.views import missing
 
 
 @pytest.fixture(scope="module")
@@ -144,9 +145,9 @@ def test_small_values_are_ranked_beside_large_ones(data):
 
 def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
     table = markers(*data)
-    ax = plot_markers(table, n_top=1, title="a title")
+    ax = plot_markers(table, n_top=1)
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert names[:2] == ["1 (counts)", "x (reals)"] and ax.get_title() == "a title"
+    assert names[:2] == ["1 (counts)", "x (reals)"]
     image = ax.images[0].get_array()
     assert image.shape == (len(names), 3) and image[0].argmax() == 0 and image[1].argmin() == 1
     assert any(r"y\$ (reals)" == text.get_text() for text in plot_markers(table).get_yticklabels())
@@ -253,11 +254,13 @@ def test_profiles_are_means_and_shares_in_the_units_of_the_tables(customers):
     model = fitted(views, y)
     profiles = explain(model, views).profiles.to_frame()
     kinds = profiles.groupby("feature")["measure"].first()
-    assert kinds["age"] == "mean" and kinds["member"] == "share" and kinds["price"] == "mean"
+    assert kinds["age"] == "mean" and kinds["member"] == "share"
+    assert kinds["texts has 'price'"] == "word"
     assert kinds["region = shop"] == "category" and "name" not in " ".join(kinds.index)
     table = views["people"]
     shop = (table["region"] == "shop").astype(float).mask(table["region"].isna())
     columns = {"age": table["age"], "member": table["member"], "region = shop": shop}
+    columns["texts has 'price'"] = pd.Series(views["texts"], table.index).str.contains("price")
     labels = model[-1].labels_
     for feature, column in (columns | dict(views["visits"].items())).items():
         column = column.astype(float)
@@ -285,6 +288,41 @@ def test_profiles_in_words_name_what_is_typical(customers):
     (draw,) = part.pictures.values()
     assert draw().images[0].get_array().shape[1] == 3
     assert re.search(r"member 100 % \(\d+ %, beyond \+10\)", str(told))
+
+
+@pytest.mark.parametrize("form", ["encoded", "split"])
+def test_profiles_of_a_table_have_the_words_of_its_texts(customers, form):
+    views, _ = customers
+    table = views["people"][["age"]].ffill().assign(review=views["texts"])
+    table.loc[table.index[:9], "review"] = ""
+    if form == "encoded":
+        steps = [FrameEncoder({"person": ["age"], "text": ["review"]})]
+    else:
+        vectorizer = make_pipeline(
+            TfidfVectorizer(), FunctionTransformer(missing, feature_names_out="one-to-one")
+        )
+        steps = [
+            ViewSplitter({"person": ["age"], "text": "review"}),
+            PerView({"person": StandardScaler(), "text": vectorizer}),
+        ]
+    model = make_pipeline(*steps, ConsensusTLRR(3, random_state=0)).fit(table)
+    told = explain(model, table)
+    profiles = told.profiles.to_frame()
+    words = profiles[profiles["feature"] == "text has 'price'"].set_index("cluster")
+    has_word = table["review"].str.contains("price")[table["review"] != ""]
+    shares = has_word.groupby(pd.Series(model[-1].labels_, table.index)).mean()
+    np.testing.assert_allclose(words["value"].sort_index(), shares)
+    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
+    texts = dict(zip(part.table["cluster"], part.table["differs most in"], strict=True))
+    of_price = texts.pop(shares.idxmax())
+    assert "text has 'price' 100 % (" in of_price and "age " in of_price
+    assert not any("'price'" in text for text in texts.values())
+
+
+def test_means_of_standardised_columns_are_zero():
+    X = StandardScaler().fit_transform(np.random.RandomState(0).gamma(2, size=(90, 3)))
+    profiles = explain(KMeans(3, n_init=1, random_state=0).fit(X), [X]).profiles
+    assert abs(X.mean(axis=0)).max() > 0 and not profiles["overall"].any()
 
 
 def test_profiles_of_arrays_frames_and_polars_are_the_same(customers):

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import datasets, structure_test
-from mvsc_fast.explanation import plot_structure
 
 
 @pytest.fixture(scope="module")
@@ -217,8 +216,9 @@ def test_text_and_picture(found):
     assert sure.sentence.endswith(f"permuted samples of a (p = 0.05, z = {found.z:.1f}).")
     assert "Gaussian" not in str(sure)
     assert found.sentence in found._repr_html_()
-    ax = plot_structure(found, title="T")
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["all views", "a", "b"]
+    ax = found.plot()
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names == [f"{name}\np = 0.2" for name in ("all views", "a", "b")]
     for row, one in enumerate([found, *found.each.values()]):
         null, limit, observed = ax.get_lines()[3 * row : 3 * row + 3]
         assert limit.get_xdata() == [one.thresholds.max()] and limit.get_ydata() == [row]
@@ -226,14 +226,13 @@ def test_text_and_picture(found):
         assert observed.get_xdata() == [one.observed] and observed.get_ydata() == [row]
         assert null.get_color() != observed.get_color()
         assert abs(null.get_ydata() - row).max() == pytest.approx(0.2)
-    assert [text.get_text() for text in ax.texts] == ["p = 0.2"] * 3
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "copies",
         "limit of noise",
         "samples",
     ]
     related = replace(found, permuted=("a",))
-    texts = plot_structure(related).get_legend().get_texts()
+    texts = related.plot().get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["copies", "samples", "limit of noise"]
-    texts = plot_structure(replace(related, each={})).get_legend().get_texts()
+    texts = replace(related, each={}).plot().get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["copies", "samples"]

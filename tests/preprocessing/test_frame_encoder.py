@@ -100,25 +100,24 @@ def test_rare_and_unseen_categories():
 
 
 @pytest.mark.parametrize(
-    ("groups", "column", "error", "facts"),
+    ("groups", "column", "facts"),
     [
-        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), ValueError, "'date' has dates"),
-        ({"a": ["absent"]}, 0, ValueError, "'absent' of group 'a'"),
-        ({"a": ["review", "age"]}, 0, ValueError, "'a' has text in column 'review'"),
-        ({"a": "age"}, 0, ValueError, "'a' must be a list"),
-        ({"a": ["date"]}, [f"id{i}" for i in range(80)], ValueError, "'date' has 80 different"),
-        ({"a": ["date"]}, None, ValueError, "'date' has no values"),
-        ({"a": ["date"]}, "", ValueError, "'date' has no values"),
-        ({"a": ["date"]}, np.inf, ValueError, "'date' has infinite values"),
-        ({"a": ["date"]}, 1j, ValueError, "'date' has complex numbers"),
-        ({"a": ["date"]}, "a b c d", ValueError, "'date' has no words"),
-        ({}, 0, ValueError, "groups must be a dict"),
+        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), "'date' has dates"),
+        ({"a": ["absent"]}, 0, "no column 'absent'"),
+        ({"a": ["review", "age"]}, 0, "'a' has text in column 'review'"),
+        ({"a": "age"}, 0, "'a' must be a list"),
+        ({"a": ["date"]}, [f"id{i}" for i in range(80)], "'date' has 80 different"),
+        ({"a": ["date"]}, None, "'date' has no values"),
+        ({"a": ["date"]}, "", "'date' has no values"),
+        ({"a": ["date"]}, np.inf, "'date' has infinite values"),
+        ({"a": ["date"]}, "a b c d", "'date' has no words"),
+        ({}, 0, "groups must be a dict"),
     ],
 )
-def test_bad_groups(groups, column, error, facts):
+def test_bad_groups(groups, column, facts):
     frame, _ = customers()
     frame["date"] = column
-    with pytest.raises(error, match=facts):
+    with pytest.raises(ValueError, match=facts):
         FrameEncoder(groups).fit(frame)
 
 
@@ -140,17 +139,13 @@ def test_bad_frames():
     frame, _ = customers()
     with pytest.raises(ValueError, match="several columns 'age'"):
         FrameEncoder().fit(pd.concat([frame, frame[["age"]]], axis=1))
-    encoder = FrameEncoder(GROUPS).fit(frame)
-    with pytest.raises(ValueError, match="'age' has values that are no numbers.*'old'"):
-        encoder.transform(frame.assign(age="old"))
-    with pytest.raises(ValueError, match="'age' has infinite values"):
-        encoder.transform(frame.assign(age=-np.inf))
-
-
-def test_other_containers():
     with pytest.raises(TypeError, match="pandas data frame, got ndarray"):
-        FrameEncoder({"a": [0]}).fit(np.zeros((3, 1)))
-    frame, _ = customers()
+        FrameEncoder().fit(np.zeros((3, 1)))
     encoder = FrameEncoder(GROUPS).fit(frame)
-    with pytest.raises(ValueError, match="no column 'age' of group 'person'"):
-        encoder.transform(frame[["plan", "review", "member"]])
+    for new, facts in (
+        (frame.assign(age="old"), "'age' has values that are no numbers.*'old'"),
+        (frame.assign(age=-np.inf), "'age' has infinite values"),
+        (frame[["plan", "review", "member"]], "no column 'age'"),
+    ):
+        with pytest.raises(ValueError, match=facts):
+            encoder.transform(new)

@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn import config_context
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
-from sklearn.metrics import silhouette_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, PowerTransformer, StandardScaler
@@ -59,7 +57,6 @@ def joined():
         (-1, [3]),
         ([-4, np.int8(2)], [0, 2]),
         (slice(None, None, -2), [3, 1]),
-        ([True, False, False, True], [0, 3]),
     ],
 )
 @pytest.mark.parametrize(
@@ -95,9 +92,8 @@ def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
         ([[3, 0, -1]], "view 0 has column 3 twice"),
         ([[True, 2]], "view 0: a column must .*, got True"),
         ([slice("a", None)], r"view 0: slice\('a', None, None\) is not a slice of positions"),
-        ({"a": []}, "view 'a' has no columns"),
-        ({"a": slice(4, None)}, r"view 'a': slice\(4, None, None\) has none of the 4 columns"),
-        ([[True]], "view 0: 1 booleans for 4 columns"),
+        ({"a": []}, "view 'a' has none of the 4 columns"),
+        ({"a": slice(4, None)}, "view 'a' has none of the 4 columns"),
         ([[1.5]], "view 0: a column must .*, got 1.5"),
         ([["size"]], "view 0: .*'size'"),
         ({}, "views must be a dict or a list"),
@@ -113,7 +109,7 @@ def test_unknown_names_are_compared_with_those_there(frame):
     for views, message in (
         ({"shape": ["sise"]}, "view 'shape': there is no column 'sise'; the table has 'size', ..."),
         ({"c": "col_r_"}, "no column begins with 'col_r_'; the table has 'col_red', ..."),
-        ({"t": "tx_"}, "begins with 'tx_'; the table has 'id', 'col_red', 'size', 'col_blue'"),
+        ({"t": "tx_"}, "begins with 'tx_'; the table has 'id', 'col_red', 'size', ..."),
     ):
         with pytest.raises(ValueError, match=f"{re.escape(message)}$"):
             ViewSplitter(views).fit(frame)
@@ -166,16 +162,15 @@ def test_stored_views_are_read(tmp_path):
 
 def test_targets_are_passed_to_every_transformer():
     step = PerView(SelectKBest(k=1)).fit([TABLE, TABLE[:, :2]], [0, 1, 0])
-    assert [one.n_features_in_ for one in step.transformers_] == [4, 2]
+    assert [fitted.n_features_in_ for fitted in step.transformers_] == [4, 2]
 
 
 @pytest.mark.parametrize(
     "transformers, views, message",
     [
-        ([None], [TABLE, TABLE], "1 transformers for 2 views"),
+        ([None], [TABLE, TABLE], "transformers for the views 0, but the views are 0, 1"),
         ({}, [], "X has no views"),
-        ({"a": None}, {"a": TABLE, "b": TABLE}, "no transformer for view 'b'"),
-        ({0: None, 1: None}, [TABLE], "a transformer for view 1, but the views are 0"),
+        ({"a": None}, {"a": TABLE, "b": TABLE}, "for the views 'a', but the views are 'a', 'b'"),
         ("drop", [TABLE], "view 0: .*'drop'"),
         (None, TABLE, "ndarray: split one table by ViewSplitter"),
         (None, {"a": None, "b": TABLE}, "view 'a' is None"),
@@ -187,19 +182,10 @@ def test_what_is_wrong_with_views_is_said(transformers, views, message):
         PerView(transformers).fit(views)
 
 
-@pytest.mark.parametrize(
-    "form", [np.asarray, scipy.sparse.csr_array, lambda X: pd.DataFrame(X).add_prefix("c")]
-)
-def test_cells_that_are_not_finite_have_a_view_row_and_column(form):
-    X = np.random.RandomState(0).standard_normal((20, 3))
-    model = PerView({"a": MaxAbsScaler(), "b": PCA(1)}).fit({"a": form(X), "b": X})
-    infinite, missing = X.copy(), X.copy()
-    infinite[7, 1], missing[9, 0] = -np.inf, np.nan
-    column = "'c1'" if hasattr(form(X), "columns") else "1"
-    with pytest.raises(ValueError, match=f"view 'a' has inf in row 7, column {column}"):
-        model.transform({"a": form(infinite)})
-    with pytest.raises(ValueError, match="view 'b' has nan in row 9, column 0"):
-        model.transform({"b": missing})
+def test_errors_of_transformers_name_the_view():
+    model = PerView({"a": MaxAbsScaler(), "b": PCA(1)}).fit({"a": TABLE, "b": TABLE})
+    with pytest.raises(ValueError, match="view 'b': Input X contains NaN"):
+        model.transform({"a": TABLE, "b": TABLE + np.nan})
 
 
 def test_other_views_than_those_of_fit_are_refused():
@@ -249,29 +235,6 @@ def test_a_table_of_texts_is_refused_by_the_transformer(columns):
     assert PerView(OneHotEncoder()).fit_transform(views)["words"].shape == (4, 4)
 
 
-def test_views_become_data_frames_where_they_are_asked_to(wine):
-    X, _ = wine
-    steps = make_pipeline(
-        ViewSplitter({"a": slice(2), "b": [5, 12]}), PerView({"a": StandardScaler(), "b": None})
-    )
-    expected = steps.fit_transform(X)
-    steps = clone(steps.set_output(transform="pandas")).fit(X)
-    views = steps.transform(X)
-    assert list(views["a"]) == ["x0", "x1"] and list(views["b"]) == ["x5", "x12"]
-    for name, view in views.items():
-        assert list(view) == steps.get_feature_names_out()[name].tolist()
-        np.testing.assert_allclose(view, expected[name], rtol=1e-9)
-    frames = steps[0].transform(X)
-    steps[-1].set_output(transform="default").set_output(transform=None)
-    plain = steps[-1].transform(frames)
-    assert isinstance(plain["a"], np.ndarray) and list(plain["b"]) == ["x5", "x12"]
-    with config_context(transform_output="pandas"):
-        split = ViewSplitter([[0, 1], [2]]).fit(X)
-        assert [list(view) for view in split.transform(X)] == [["x0", "x1"], ["x2"]]
-        split.set_output(transform="default")
-        assert all(isinstance(view, np.ndarray) for view in split.transform(X))
-
-
 def test_data_frames_of_texts_keep_their_names():
     table = pd.DataFrame(
         {"text": TEXTS * 5, "size": np.arange(20.0)}, index=list("abcdefghijklmnopqrst")
@@ -287,21 +250,10 @@ def test_data_frames_of_texts_keep_their_names():
     assert all((view.index == table.index).all() for view in views.values())
     same = TfidfVectorizer().fit_transform(table["text"])
     np.testing.assert_array_equal(views["words"].sparse.to_coo().toarray(), same.toarray())
-    model = ConsensusTLRR(2, random_state=0).fit(views)
-    assert [list(names) for names in model.feature_names_in_] == [list(X) for X in views.values()]
-
-
-def test_transformers_that_give_no_data_frames_are_refused():
-    class Plain:
-        def transform(self, X):
-            return X
-
-    scaler = StandardScaler()
-    with pytest.raises(ValueError, match="view 'b': .*Plain.* has no set_output"):
-        PerView({"a": scaler, "b": Plain()}).set_output(transform="pandas")
-    with pytest.raises(ValueError, match="view 0: TfidfVectorizer.* has no set_output"):
-        PerView([TfidfVectorizer()]).set_output(transform="polars")
-    assert isinstance(scaler.fit_transform([[1.0], [2.0]]), np.ndarray)
+    again = clone(steps).fit_transform(table)
+    assert all(again[name].equals(view) for name, view in views.items())
+    plain = steps.set_output(transform="default").transform(table)
+    assert isinstance(plain["numbers"], np.ndarray) and scipy.sparse.issparse(plain["words"])
 
 
 # ------------------------------------------------------------------ pipelines
@@ -331,13 +283,6 @@ def test_a_table_is_clustered_in_a_pipeline(wine):
     np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
 
 
-def test_columns_of_long_tails_are_clustered_after_a_power_transformer():
-    X, y = load_breast_cancer(return_X_y=True)
-    steps = make_pipeline(ViewSplitter([slice(15), slice(15, 30)]), PerView(PowerTransformer()))
-    model = ConsensusTLRR(2, random_state=0).fit(steps.fit_transform(X))
-    assert metrics.clustering_scores(y, model.labels_)["acc"] > 0.94
-
-
 def test_a_frame_is_clustered_by_named_views():
     frame = load_wine(as_frame=True).data
     names = list(frame)
@@ -348,17 +293,13 @@ def test_a_frame_is_clustered_by_named_views():
     assert (model.predict(frame[names[::-1]]) == labels).mean() > 0.95
 
 
-def test_parameters_are_searched_by_the_silhouette(wine):
-    X, _ = wine
-    standard = StandardScaler().fit_transform(X)
-    everything = [(np.arange(len(X)), np.arange(len(X)))]
+def test_a_grid_search_sets_parameters_of_one_view(wine):
     search = GridSearchCV(
         joined(),
         {"perview__1__n_components": [4, 6]},
-        scoring=lambda model, X, y=None: silhouette_score(standard, model.predict(X)),
-        cv=everything,
+        scoring=lambda model, X, y=None: model[1].transformers_[1].n_components_,
+        cv=[(np.arange(150), np.arange(150, 178))],
         error_score="raise",
         refit=False,
-    ).fit(X)
-    low, high = search.cv_results_["mean_test_score"]
-    assert low != high and search.best_params_["perview__1__n_components"] in (4, 6)
+    ).fit(wine[0])
+    assert search.cv_results_["mean_test_score"].tolist() == [4, 6]

@@ -16,7 +16,6 @@ from dask.distributed import Client, LocalCluster
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views._columns import with_absent
-from mvsc_fast.views._lazy import LazyView
 from mvsc_fast.views._passes import drawn, labels_of, summarised
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
@@ -299,24 +298,6 @@ class Counted:
     def __getitem__(self, rows):
         self.read.append((rows.start, rows.stop))
         return self.X[rows]
-
-
-def test_lazy_views_read_the_rows_that_are_needed():
-    stored, rows = Counted(), np.array([2, 3, 9, 15])
-    view = LazyView(stored, "view 7", rows)
-    assert (len(view), view.shape, view.dtype) == (4, (4, 2), np.float32)
-    stored.read.clear()
-    np.testing.assert_array_equal(view[1:3], stored.X[[3, 9]])
-    assert stored.read == [(3, 10)]
-    np.testing.assert_array_equal(np.asarray(view, dtype=np.float64), stored.X[rows])
-    assert view[4:].shape == (0, 2) and view[4:].dtype == np.float32
-    assert len(LazyView(stored, "", rows[:0])) == 0
-    with pytest.raises(TypeError, match="rows are read by slices"):
-        view[[0, 1]]
-    wrong = LazyView(stored, "view 7", rows)
-    stored.X = np.zeros((20, 3), dtype=np.float32)
-    with pytest.raises(ValueError, match=r"view 7, rows 3 to 9: got float32 of shape \(7, 3\)"):
-        wrong[1:3]
 
 
 def test_only_blocks_with_samples_are_read():

@@ -33,12 +33,8 @@ def frame(X):
         ({"plate": np.full(N, 7.0)}, "constants"),
     ],
 )
-@pytest.mark.parametrize("sparse", [False, True])
-def test_columns_of_data_frames_that_are_no_features_are_named(columns, what, sparse):
+def test_columns_of_data_frames_that_are_no_features_are_named(columns, what):
     table = frame(VIEWS[0]).assign(**columns)
-    if sparse and what == "constants":
-        return  # zeros that are not stored make other constants
-    table = table.astype(pd.SparseDtype(float, 0.0)) if sparse else table
     names = ", ".join(map(repr, columns))
     with pytest.warns(UserWarning, match=f"view 'a' .*{what}.*: {re.escape(names)}"):
         ConsensusTLRR(3, random_state=0).fit({"a": table, "b": VIEWS[1]})
@@ -49,6 +45,9 @@ def test_features_and_arrays_are_used_without_a_word():
     table = frame(VIEWS[0]).assign(**names, absent=0.0)
     ConsensusTLRR(3, random_state=0).fit([table, VIEWS[1]])
     ConsensusTLRR(3, random_state=0).fit([np.column_stack([VIEWS[0], np.ones(N)]), VIEWS[1]])
+    words = frame(VIEWS[0]).assign(quality=np.resize([0.0, 1.0], N))
+    words = words.astype(pd.SparseDtype(float, 0.0))
+    ConsensusTLRR(3, random_state=0).fit([words, VIEWS[1]])
 
 
 # ------------------------------------------------------------------------------------ similarities

@@ -75,8 +75,14 @@ def name_ticks(axis, names, max_names=MAX_NAMES, **look):
 def name_clusters(ax, clusters):
     """Write the names of clusters under the horizontal axis."""
     ax.set(xlabel="cluster", xlim=(-0.6, len(clusters) - 0.4))
-    name_ticks(ax.xaxis, clusters)
+    name_ticks(ax.xaxis, clusters, fontsize="small")
     return ax
+
+
+def legend_below(ax):
+    """Name curves below the axes, where nothing is hidden."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.25)}
+    ax.legend(**place, ncols=2, fontsize="small", frameon=False, markerscale=0.8)
 
 
 def add_scale(ax, image, **options):

@@ -173,7 +173,9 @@ def text_table(columns, text_columns=()):
         for name, cell in zip(columns, row, strict=True):
             if name in text_columns and name == last and len(cell) > room:
                 hanging = "\n" + " " * (len(line) + 2)
-                cell = hanging.join(wrap(cell, room, break_on_hyphens=False))
+                # A line does not begin with the sign of a percentage.
+                words = cell.replace(" %", "\xa0%")
+                cell = hanging.join(wrap(words, room, break_on_hyphens=False)).replace("\xa0", " ")
             width = widths[name]
             line += "  " + (cell.ljust(width) if name in text_columns else cell.rjust(width))
         lines.append(line.rstrip())

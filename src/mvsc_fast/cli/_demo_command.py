@@ -62,7 +62,7 @@ def run(args):
     matrices["affinity after TLRR"] = models["TLRR"].tensor_
     axes = new_figure(11, 5.2, columns=2)
     for ax, (title, tensor) in zip(axes, matrices.items(), strict=True):
-        plot_similarity(fuse(tensor), y, ax=ax, title=title, groups="true")
+        plot_similarity(fuse(tensor), y, ax=ax).set_title(title)
     with replaced(picture_path, "wb") as stream:
         axes[0].figure.savefig(stream, dpi=120, format="png")
     print(f"wrote {labels_path} and {picture_path}")

@@ -5,32 +5,21 @@ top.
 """
 
 from .._utils.parts import Table
-from ..judge._structure import StructureTest
 from ._cells import joint_graph
 from ._explain import Explanation
 from ._markers import markers, plot_markers
-from ._plots import (
-    plot_consensus,
-    plot_embedding,
-    plot_n_clusters,
-    plot_similarity,
-    plot_structure,
-)
-from ._stability import Stability, plot_stability, stability
+from ._plots import plot_consensus, plot_embedding, plot_similarity
+from ._stability import Stability, stability
 
 __all__ = [
     "Explanation",
     "Stability",
-    "StructureTest",
     "Table",
     "joint_graph",
     "markers",
     "plot_consensus",
     "plot_embedding",
     "plot_markers",
-    "plot_n_clusters",
     "plot_similarity",
-    "plot_stability",
-    "plot_structure",
     "stability",
 ]

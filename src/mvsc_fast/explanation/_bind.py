@@ -37,7 +37,7 @@ class BoundModel(NamedTuple):
     ids: np.ndarray  # names of the samples, or their indices
     names: list  # of the views
     columns: list  # names of the features of each view, or their indices
-    source: RowSource | None  # all samples; None if views are not given, or not features
+    source: RowSource | None  # all samples; None for similarities
     views: list | None  # the clustered samples, with filled cells; None as ``source``
     lifted: list | None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
     lifts: list | None  # their lifts
@@ -56,7 +56,7 @@ def bind_views(model, views):
     ids, steps, feature_names, originals = sample_ids(views), [], None, None
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-        if views is not None and len(model) > 1:
+        if len(model) > 1:
             feature_names, originals = _names_out(model[:-1]), views
             views = model[:-1].transform(views)
         model = model[-1]
@@ -68,7 +68,7 @@ def bind_views(model, views):
     clusters, codes = np.unique(labels[samples], return_inverse=True)
     ids = np.arange(len(labels)) if ids is None else ids
     facts = model, steps, labels, samples, clusters, codes, ids
-    if views is None or takes_similarities(model):
+    if takes_similarities(model):
         names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
         return BoundModel(*facts, list(names), [], None, None, None, None, None)
 

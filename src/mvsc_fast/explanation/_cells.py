@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import randomized_svd
 
-from .._utils.messages import import_extra, warn_user
+from .._utils.messages import warn_user
 from .._utils.parameters import check_integer
 from .._utils.threads import use_threads
 from .._utils.types import Estimator, Views
@@ -25,8 +25,10 @@ from ..views._rows import canonical_order, missing_rows, spread
 from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
 from ._bind import bind_views, sample_ids
+from ._profiles import MAX_LEVELS
 
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
+N_QUANTILES = 10  # groups of a batch of numbers
 MIN_WEIGHT = 1e-3  # of an edge, which would else be zero if one end is in a dense region
 
 
@@ -228,13 +230,14 @@ def annotate(
         See `joint_graph`.
     batch : str, optional
         A column of ``data.obs``, such as the donor or the run. A warning reports clusters that
-        follow it.
+        follow it. Numbers with more than 20 different values are cut into ten groups of equal
+        sizes, and samples without a value are left out.
 
     Raises
     ------
     ValueError
         If the views are not those of `fit`, or do not have the samples of ``data``; if there is no
-        column ``batch``; if ``key`` is empty or contains "/".
+        column ``batch``; if ``key`` is empty, or ``key`` or the name of a view contains "/".
 
     Warns
     -----
@@ -291,22 +294,20 @@ def annotate(
     fit = bind_views(model, views)
     if len(fit.labels) != len(names):
         raise ValueError(f"the model has {len(fit.labels)} samples, data has {len(names)}")
+    slashed = [name for name in fit.names if "/" in str(name)]
+    if slashed:
+        raise ValueError(f'the names of the views must have no "/", got {shown(*slashed)}')
     if batch is not None:
-        agreement = adjusted_mutual_info_score(data.obs[batch].astype(str), fit.labels)
-        if agreement > MAX_AGREEMENT:
-            warn_user(
-                f"the clusters follow {batch!r}: their adjusted mutual information is "
-                f"{agreement:.2f}. Remove the differences between batches first, and fit on the "
-                "integrated embeddings"
-            )
+        _warn_of_batch(data.obs[batch], fit.labels)
     relations = compute_relations(fit)
     graph, distances = compute_graphs(fit, relations, n_neighbors)
 
     # Columns of cells.
-    pandas = import_extra("pandas", "a categorical column")
+    import pandas as pd
+
     clusters = np.unique(fit.labels[fit.labels >= 0])
     codes = np.where(fit.labels < 0, -1, np.searchsorted(clusters, fit.labels))
-    data.obs[key] = pandas.Categorical.from_codes(codes, clusters.astype(str))
+    data.obs[key] = pd.Categorical.from_codes(codes, clusters.astype(str))
     data.obs[f"{key}_margin"] = relations.margin
     for name, weight in zip(fit.names, relations.weights.T, strict=True):
         data.obs[f"{name}:{key}_weight"] = weight
@@ -326,3 +327,20 @@ def annotate(
             "n_clusters": len(clusters),
         }
     }
+
+
+def _warn_of_batch(column, labels):
+    """Warn if the clusters follow a column of a data frame."""
+    import pandas as pd
+
+    has_value = column.notna().to_numpy()
+    column, labels = column[has_value], labels[has_value]
+    if pd.api.types.is_numeric_dtype(column) and column.nunique() > MAX_LEVELS:
+        column = (column.rank(pct=True) * N_QUANTILES).apply(np.ceil)
+    agreement = adjusted_mutual_info_score(column.astype(str), labels)
+    if agreement > MAX_AGREEMENT:
+        warn_user(
+            f"the clusters follow {column.name!r}: their adjusted mutual information is "
+            f"{agreement:.2f}. Remove the differences between batches first, and fit on the "
+            "integrated embeddings"
+        )

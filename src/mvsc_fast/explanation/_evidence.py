@@ -17,9 +17,7 @@ from ..judge._landmarks import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
 from ..judge._support import MIN_Z, ViewGraphs, camps
 from ..spectral import spectral_embedding
-from ..views._passes import MIN_PRESENT
-from ..views._rows import is_constant, missing_rows, observed
-from ._bind import takes_similarities
+from ..views._rows import missing_rows
 from ._plots import plot_embedding
 
 MIN_SUPPORT = 0.1  # of views that the clusters follow
@@ -31,39 +29,26 @@ MAX_MAPPED_CLUSTERS = 40  # whose map can be read
 
 
 class Evidence(NamedTuple):
-    """How well labels are predicted from other samples; None where it is unknown."""
+    """How well labels are predicted from other samples; None if there is only one cluster."""
 
     predictability: float | None = None
     predictable: np.ndarray | None = None  # share of the samples of each cluster
     margin: np.ndarray | None = None  # of each clustered sample, see `Explanation`
     second: np.ndarray | None = None  # index of its nearest other cluster
     certainty: np.ndarray | None = None  # see `Explanation`
-    unknown: tuple = ()  # sentences on what cannot be known
 
 
 def judge_labels(fit):
     """The `Evidence` of the labels of a `BoundModel`."""
-    model, codes, c, unknown = fit.model, fit.codes, len(fit.clusters), []
+    codes, c = fit.codes, len(fit.clusters)
     if c < 2:
-        return Evidence(unknown=("There is only one cluster, so it cannot be compared.",))
+        return Evidence()
     indicators = one_hot(codes, c)
     if fit.views is None:
-        # The votes of the neighbours of each sample.
-        if not hasattr(model, "affinity_matrix_"):
-            name = type(model).__name__
-            sentence = (
-                f"{name} has no affinity_matrix_: use explain(model, views) for the predictability "
-                "of the labels and the samples between two clusters."
-            )
-            return Evidence(unknown=(sentence,))
-        scores = _count_votes(model.affinity_matrix_, indicators)
+        # Similarities: the votes of the neighbours of each sample.
+        scores = _count_votes(fit.model.affinity_matrix_, indicators)
         true, predicted = codes, scores.argmax(axis=1)
         predictability = adjusted_mutual_information(codes, predicted)
-        if not takes_similarities(model):
-            unknown.append(
-                "Predictability and margins are computed from neighbors in the affinity matrix "
-                "alone; explain(model, views) also uses the features of the views."
-            )
     else:
         # Ridge regression on the features of the views, in an order that depends on the samples
         # alone, so that no result depends on how they are stored.
@@ -77,8 +62,7 @@ def judge_labels(fit):
         true, predicted = np.concatenate(true, axis=1)[0], np.concatenate(predicted, axis=1)[0]
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)
-    certainty = _combine(fit, margin)
-    return Evidence(predictability, predictable, margin, second, certainty, tuple(unknown))
+    return Evidence(predictability, predictable, margin, second, _combine(fit, margin))
 
 
 def _count_votes(affinity, indicators):
@@ -126,21 +110,9 @@ def find_embedding(model, n_clusters):
 
 
 def cluster_part(fit, clusters, evidence, embedding):
-    """Sizes and quality of the clusters, the weakest first if they are many, and a map."""
-    # Many clusters are sorted, so that those that need a look are among the printed ones.
-    title, order, sentences = "Clusters", np.arange(clusters.n_rows), []
-    measure = next((name for name in ("predictable", "silhouette") if name in clusters), None)
-    if clusters.n_rows > MAX_ROWS:
-        worth = (
-            -clusters["samples"] if measure is None else np.nan_to_num(clusters[measure], nan=-1)
-        )
-        order = np.argsort(np.nan_to_num(worth, nan=-1), kind="stable")
-        title += f", the {'largest' if measure is None else 'weakest'} first"
+    """Sizes and quality of the clusters, and a map."""
     # One sentence for each measure, with what it does not say.
-    pictures = {"Samples of each cluster": partial(_draw_sizes, clusters)}
-    if measure is not None:
-        caption = "How well each cluster is separated from the others"
-        pictures[caption] = partial(_draw_quality, clusters)
+    sentences, pictures = [], {"Samples of each cluster": partial(_draw_sizes, clusters)}
     if "predictable" in clusters:
         weak = clusters["cluster"][clusters["predictable"] < MIN_PREDICTABLE].tolist()
         if weak:
@@ -160,16 +132,17 @@ def cluster_part(fit, clusters, evidence, embedding):
             caption = "Map of the samples: neighbors are near, other distances mean nothing"
             pictures[caption] = partial(plot_embedding, embedding, labels)
     # Shares are texts on the page, and numbers in the result.
+    order = np.argsort(-clusters["samples"], kind="stable")
     table = {name: column[order] for name, column in clusters.items()}
     table["share"] = np.array([f"{100 * share:.0f} %" for share in table["share"]])
-    return Part(title, Table(table), sentences, pictures)
+    return Part("Clusters, the largest first", Table(table), sentences, pictures)
 
 
 def certainty_part(fit, samples, uncertain, evidence):
     """The samples that are between two clusters."""
     is_uncertain = np.isin(fit.samples, uncertain)
     draw = partial(_draw_certainty, fit.clusters, fit.codes, evidence.certainty, is_uncertain)
-    pictures = {"Certainty of each sample; 1 is clearly in its cluster": draw}
+    pictures = {"Certainty of each sample, the least certain ones in red": draw}
     if not len(uncertain):
         sentence = "No sample is near another cluster."
         return Part("Least certain samples", None, [sentence], pictures)
@@ -196,20 +169,7 @@ def _draw_sizes(clusters, ax=None):
     ax = new_figure() if ax is None else ax
     ax.bar(np.arange(clusters.n_rows), clusters["samples"], color=COLORS[0])
     ax.yaxis.get_major_locator().set_params(integer=True)
-    ax.set(title="sizes", ylabel="samples")
-    return name_clusters(ax, clusters["cluster"])
-
-
-def _draw_quality(clusters, ax=None):
-    """How well each cluster is separated, by all measures that are known."""
-    ax = new_figure() if ax is None else ax
-    looks = {"predictable": {"marker": "o", "color": COLORS[0], "ms": 3.5}}
-    looks["silhouette"] = {"marker": "s", "color": COLORS[3], "ms": 6.5, "mfc": "none"}
-    for name, look in looks.items():
-        if name in clusters:
-            ax.plot(clusters[name], linestyle="", label=name, **look)
-    ax.set(title="quality", ylabel="1 is best", ylim=(min(0, ax.get_ylim()[0]), 1.05))
-    ax.legend(fontsize="small")
+    ax.set(ylabel="samples")
     return name_clusters(ax, clusters["cluster"])
 
 
@@ -219,8 +179,7 @@ def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
     jitter = np.random.RandomState(0).uniform(-0.3, 0.3, len(codes))
     for chosen, color in ((~is_uncertain, COLORS[0]), (is_uncertain, COLORS[3])):
         ax.plot((codes + jitter)[chosen], certainty[chosen], ".", ms=3, color=color)
-    ax.set(title=f"least certain samples: {is_uncertain.sum()}", ylabel="certainty of each sample")
-    ax.set(ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    ax.set(ylabel="1 is clearly in its cluster", ylim=(min(0, ax.get_ylim()[0]), 1.05))
     return name_clusters(ax, clusters)
 
 
@@ -231,61 +190,44 @@ class ViewFacts(NamedTuple):
     """What is known of the views."""
 
     table: Table | None
-    n_features: list  # of each view; empty if unknown
     n_incomplete: int | None  # samples that lack a view
     excluded: list  # names of the views that the fit excluded
     parts: list  # of an `Explanation`: what was found
     details: list  # and how
-    unknown: list
 
 
 def describe_views(fit):
     """The `ViewFacts` of a `BoundModel`."""
     # Sizes of the views, and how many samples lack them.
-    model, names, unknown = fit.model, fit.names, []
-    n_features = getattr(model, "n_features_per_view_", [])
-    missing = n_incomplete = None
+    model, names, columns, n_incomplete = fit.model, fit.names, {}, None
+    columns["view"] = [str(name) for name in names]
     if fit.views is not None:
-        n_features, missing = fit.source.n_features, fit.source.sum(_count_missing)
-        missing, n_incomplete = missing[:-1], int(missing[-1])
+        *missing, n_incomplete = fit.source.sum(_count_missing).tolist()
+        columns |= {"features": fit.source.n_features, "samples without": missing}
 
-    # How far the clusters follow each view, and why the fit excluded some.
+    # How far the clusters follow each view, and what the fit says of it.
     support = getattr(model, "view_support_", None)
     if support is None and fit.views is not None and len(fit.clusters) > 1:
         support = ViewGraphs(fit.lifted).support(fit.codes)
     if support is None:
-        unknown.append(
-            f"{type(model).__name__} has no view_support_: use explain(model, views) for the "
-            "support of each view."
-        )
-    reasons, sentence = _find_reasons(fit)
-    unknown += sentence
-    facts = n_features, n_incomplete, [names[i] for i in reasons]
-    if support is None and not reasons:
-        return ViewFacts(None, *facts, [], [], unknown)
-
-    # The table, and the parts that show it.
+        return ViewFacts(None, n_incomplete, [], [], [])
+    used = getattr(model, "views_used_", range(len(names)))
+    excluded = [name for i, name in enumerate(names) if i not in used]
     agreement = getattr(model, "view_agreement_", None)
-    remarks = _remarks(fit, support, reasons, agreement)
-    columns = {
-        "view": [str(name) for name in names],
-        "features": n_features if len(n_features) else None,
-        "samples without": missing,
-        "support": support,
-        "remark": remarks if any(remarks) else None,
-    }
-    table = Table({name: values for name, values in columns.items() if values is not None})
-    sentences, pictures = [], {}
-    if support is not None:
-        sentences.append(
-            "support: how far the clusters follow the view's own neighbors; large in noise, too."
-        )
-        draw = partial(_draw_support, names, support, facts[2])
-        pictures["Support of each view for the clusters"] = draw
-    parts, details = [Part("Views", table, sentences, pictures)], []
+    columns["support"] = support
+    remarks = _remarks(fit, support, excluded, agreement)
+    if any(remarks):
+        columns["remark"] = remarks
+
+    # The parts that show it.
+    table, details = Table(columns), []
+    sentence = "support: how far the clusters follow the view's own neighbors; large in noise, too."
+    draw = partial(_draw_support, names, support, excluded)
+    pictures = {"Support of each view for the clusters": draw}
     if agreement is not None and not np.isnan(agreement).all() and len(names) <= MAX_ROWS:
         details.append(_agreement_part(names, agreement))
-    return ViewFacts(table, *facts, parts, details, unknown)
+    parts = [Part("Views", table, [sentence], pictures)]
+    return ViewFacts(table, n_incomplete, excluded, parts, details)
 
 
 def _count_missing(first, views):
@@ -294,42 +236,17 @@ def _count_missing(first, views):
     return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
 
 
-def _find_reasons(fit):
-    """Why the fit excluded views, by their index, and a sentence if that is not known exactly."""
-    used = getattr(fit.model, "views_used_", range(len(fit.names)))
-    excluded = [i for i in range(len(fit.names)) if i not in used]
-    if not excluded:
-        return {}, []
-    if fit.views is None:
-        reason = "constant, or noise without repeated structure"
-        sentence = "The precise reasons why views were excluded: see explain(model, views)."
-        return dict.fromkeys(excluded, reason), [sentence]
-    graphs = ViewGraphs(fit.lifted, lifts=fit.lifts)
-    present, across = observed(fit.lifted), np.fmax.reduce(graphs.agreement, axis=1)
-    reasons = {}
-    for i in excluded:
-        if present[i].shape[0] < MIN_PRESENT:
-            reasons[i] = f"fewer than {MIN_PRESENT} of the clustered samples have it"
-        elif is_constant(present[i]):
-            reasons[i] = "all samples are equal"
-        else:
-            reasons[i] = (
-                f"noise, z {across[i]:.1f} with other views and {graphs.z_within(i):.1f} within"
-            )
-    return reasons, []
-
-
-def _remarks(fit, support, reasons, agreement):
+def _remarks(fit, support, excluded, agreement):
     """A remark on each view, or ""."""
     remarks = [""] * len(fit.names)
     groups = [] if agreement is None else camps(agreement, len(fit.samples))
     for number, group in enumerate(groups, 1):
         for i in group:
             remarks[i] = f"group {number} of {len(groups)} that show different clusters"
-    for i in range(len(remarks)):
-        if i in reasons:
-            remarks[i] = f"excluded: {reasons[i]}"
-        elif support is not None and support[i] < MIN_SUPPORT:
+    for i, name in enumerate(fit.names):
+        if name in excluded:
+            remarks[i] = "excluded, see the warnings of the fit"
+        elif support[i] < MIN_SUPPORT:
             remarks[i] = remarks[i] or "little support for these clusters"
     return remarks
 
@@ -355,5 +272,5 @@ def _draw_support(names, support, excluded, ax=None):
     texts = [f"{name} (excluded)" if name in excluded else str(name) for name in names]
     name_ticks(ax.yaxis, texts)
     ax.invert_yaxis()
-    ax.set(title="support of the views", xlabel="agreement with the clusters", xlim=(0, 1))
+    ax.set(xlabel="agreement with the clusters", xlim=(0, 1))
     return ax

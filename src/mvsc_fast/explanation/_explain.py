@@ -9,6 +9,7 @@ from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +22,7 @@ from .._utils.parts import Part, Table, folded, format_value, page
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, IntArray, Views
 from .._utils.validation import output_path
-from ..judge import ClusterCounts
-from ..judge._structure import StructureTest
+from ..judge import ClusterCounts, StructureTest
 from ..spectral._cut import simplified_silhouette
 from ._bind import bind_views
 from ._evidence import (
@@ -35,7 +35,6 @@ from ._evidence import (
 )
 from ._markers import plot_markers
 from ._methods import computation_parts, counts_part, methods_paragraph
-from ._plots import plot_structure
 from ._profiles import compute_profiles, feature_label
 
 if TYPE_CHECKING:
@@ -44,7 +43,8 @@ if TYPE_CHECKING:
 # Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
 SHARE_UNCERTAIN = 0.1
-N_DESCRIBED = 4  # features of each cluster in words
+N_DESCRIBED, N_WORDS = 4, 3  # features of each cluster in words, and words of texts
+MAX_TITLE_LETTERS = 50  # in a line above a picture
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
 
@@ -82,8 +82,8 @@ class Explanation:
         order. Samples with a certainty of 1 are not among them.
     views : Table or None
         A row for each view: its name, ``features``, the number of ``samples without`` it, its
-        ``support``, see `view_support_` of the estimators, and a remark if it was excluded, or is
-        in one of several groups of views that show different clusters.
+        ``support``, see `view_support_` of the estimators, and a remark if it was excluded, has
+        little support, or is in one of several groups of views that show different clusters.
     profiles : Table or None
         Mean or share of features in each cluster and in all samples, in the units of the views,
         with the standardised difference from the other clusters. It has the features that differ
@@ -133,12 +133,12 @@ class Explanation:
         matplotlib.figure.Figure
             A new figure with the available pictures.
         """
-        drawings = [draw for part in self.findings for draw in part.pictures.values()]
-        n_rows = -(-len(drawings) // 2)
-        grid = np.ravel(new_figure(10, 3.9 * n_rows, rows=n_rows, columns=min(2, len(drawings))))
-        for draw, ax in zip(drawings, grid, strict=False):
-            draw(ax=ax)
-        for ax in grid[len(drawings) :]:
+        pictures = [picture for part in self.findings for picture in part.pictures.items()]
+        n_rows = -(-len(pictures) // 2)
+        grid = np.ravel(new_figure(10, 4.2 * n_rows, rows=n_rows, columns=min(2, len(pictures))))
+        for (caption, draw), ax in zip(pictures, grid, strict=False):
+            draw(ax=ax).set_title(fill(caption, MAX_TITLE_LETTERS), fontsize="medium")
+        for ax in grid[len(pictures) :]:
             ax.set_axis_off()
         return grid[0].figure
 
@@ -183,7 +183,7 @@ class Explanation:
 
 def explain(
     model: Estimator,
-    views: Views | None = None,
+    views: Views,
     *,
     ids: ArrayLike | None = None,
     counts: ClusterCounts | None = None,
@@ -198,12 +198,11 @@ def explain(
         `TLRR` give the most details. An optional attribute ``run_`` of the clusterer, a dict of
         str, describes the processing before the fit, such as ``{"processing": "logarithms of
         counts"}``; the command line sets it.
-    views : list or dict of array-like of shape (n_samples, n_features_i), optional
+    views : list or dict of array-like of shape (n_samples, n_features_i)
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts;
         samples may lack views. Of a pipeline, tables with names of columns describe the clusters in
-        their units. Without views, predictability and margins are computed from neighbours alone,
-        and neither profiles nor the reasons for excluding views are available. Ignored if the model
-        was fitted on precomputed similarities.
+        their units. If the model was fitted on precomputed similarities, predictability and margins
+        are those of neighbours, and there are no profiles.
     ids : array-like of shape (n_samples,), optional
         Names of the samples. By default the index of the views that are data frames, or numbers.
     counts : ClusterCounts, optional
@@ -226,7 +225,7 @@ def explain(
     -----
     The score of sample i for cluster k is ``s_ik``, the leave-one-out ridge prediction of
     one-hot(labels) / sqrt(cluster size) from the third feature map of `label_predictability`, which
-    `ConsensusTLRR` also uses to label new samples. Without views it is the mean of
+    `ConsensusTLRR` also uses to label new samples. For precomputed similarities it is the mean of
     one-hot(labels) / sqrt(cluster size) over the neighbours of i in ``affinity_matrix_``. Negative
     scores are set to 0. The margin of sample i in cluster a is
     ``(s_ia - s_ib) / max(s_ia, s_ib)``, where b is the other cluster with the largest score.
@@ -262,7 +261,7 @@ def explain(
     if structure is not None:
         lines = [line.strip() for line in str(structure).splitlines()]
         caption = "Modularity of the samples, and of copies without clusters"
-        drawing = {caption: partial(plot_structure, structure)}
+        drawing = {caption: structure.plot}
         findings.append(Part("Structure", None, lines, drawing))
     warnings = list(getattr(fit.model, "warnings_", []))
     if warnings:
@@ -275,8 +274,7 @@ def explain(
     findings += view_facts.parts
     if counts is not None:
         findings.append(counts_part(counts))
-    unknown = [*evidence.unknown, *view_facts.unknown]
-    unknown += _open_questions(fit, embedding, counts, structure)
+    unknown = _open_questions(fit, embedding, counts, structure)
     if unknown:
         findings.append(Part("Not known", None, unknown))
 
@@ -348,16 +346,21 @@ def _least_certain(fit, certainty):
 def _describe_profiles(profiles, clusters):
     """The features in which each cluster differs most, in words, in the order of the clusters."""
     columns = ("cluster", "view", "feature", "measure", "value", "overall", "effect")
-    texts = {cluster: [] for cluster in clusters.tolist()}
+    features = {cluster: [] for cluster in clusters.tolist()}
+    words = {cluster: [] for cluster in clusters.tolist()}
     described = set()  # columns of categories, of which only the typical value is described
     for row in zip(*(profiles[name].tolist() for name in columns), strict=True):
         cluster, view, feature, measure, value, overall, effect = row
-        if len(texts[cluster]) == N_DESCRIBED or not abs(effect) >= MIN_EFFECT:
+        texts, max_texts = (words, N_WORDS) if measure == "word" else (features, N_DESCRIBED)
+        if len(texts[cluster]) == max_texts or not abs(effect) >= MIN_EFFECT:
             continue
-        # Of a column of categories, the share of the typical one tells enough.
+        # Of a column of categories, the share of the typical one tells enough, and words that are
+        # rare in a cluster tell little.
+        if measure in ("category", "word") and effect < 0:
+            continue
         if measure == "category":
             column = cluster, view, feature.rpartition(" = ")[0]
-            if effect < 0 or column in described:
+            if column in described:
                 continue
             described.add(column)
         inside, outside = (
@@ -365,7 +368,7 @@ def _describe_profiles(profiles, clusters):
         )
         difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
         texts[cluster].append(f"{feature_label(feature, view)} {inside} ({outside}, {difference})")
-    return ["; ".join(parts) or "like all samples" for parts in texts.values()]
+    return ["; ".join(features[k] + words[k]) or "like all samples" for k in features]
 
 
 def _profile_part(clusters, profiles):
@@ -390,6 +393,8 @@ def _profile_part(clusters, profiles):
 def _open_questions(fit, embedding, counts, structure):
     """Sentences on what nobody has asked."""
     sentences = []
+    if len(fit.clusters) < 2:
+        sentences.append("There is only one cluster, so it cannot be compared.")
     if embedding is None:
         name = type(fit.model).__name__
         sentences.append(f"{name} has neither embedding_ nor affinity_matrix_: no silhouette.")

@@ -207,9 +207,7 @@ def standardised_differences(block, member, sizes):
 # ----------------------------------------------------------------------------------------- heat map
 
 
-def plot_markers(
-    table: Table, *, n_top: int = 5, ax: Axes | None = None, title: str | None = None
-) -> Axes:
+def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axes:
     """Plot the effects of the first markers of each cluster as a heat map.
 
     Parameters
@@ -219,7 +217,6 @@ def plot_markers(
     n_top : int, default=5
         Markers of each cluster; fewer if there are many clusters.
     ax : matplotlib.axes.Axes, optional
-    title : str, optional
 
     Returns
     -------
@@ -246,10 +243,10 @@ def plot_markers(
     # Infinite effects have the last colours; the largest floats would overflow.
     image = np.nan_to_num(image, nan=np.nan, posinf=top, neginf=-top)
     picture = ax.imshow(image, cmap="RdBu_r", **limits)
-    name_ticks(ax.xaxis, clusters)
+    name_ticks(ax.xaxis, clusters, fontsize="small")
     texts = [_shorten(feature, view) for view, feature in chosen]
     name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
-    ax.set(title=title, xlabel="cluster")
+    ax.set(xlabel="cluster")
     add_scale(ax, picture, shrink=0.5, extend="both").set_label(
         "standardised difference", fontsize="small"
     )

@@ -13,9 +13,7 @@ from .. import __version__
 from .._utils.messages import counted
 from .._utils.parts import Part, Table
 from ..judge._parts import groups_in_words
-from ..judge._ridge import mutual_information
-from ..spectral import fuse
-from ._plots import plot_consensus, plot_n_clusters, plot_similarity
+from ._plots import plot_consensus, plot_similarity
 
 CITATION = (
     "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
@@ -29,13 +27,6 @@ LEIDEN = (
 CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
 MAX_NAMED_VIEWS = 12
 WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
-LEARNED = {
-    "lam_": "lam",
-    "n_iter_": "iterations",
-    "converged_": "converged",
-    "gap_": "relative duality gap",
-    "n_tuples_": "tuples of labels that were fused",
-}
 SUPPORTED = (
     "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
     "ones of their neighborhood; nested clusters have several."
@@ -87,9 +78,9 @@ def _has_resolution(model):
 
 def _data_text(names, view_facts):
     """The views and their sizes in words, with a blank before; empty if they are unknown."""
-    sizes = view_facts.n_features
-    if not len(sizes):
+    if view_facts.table is None or "features" not in view_facts.table:
         return ""
+    sizes = view_facts.table["features"].tolist()
     if len(names) == 1:
         return f" described by {counted(sizes[0], 'feature')}"
     texts = [
@@ -159,7 +150,7 @@ def computation_parts(fit, view_facts, counts, paragraph):
     if run:
         columns = {"before the fit": list(run), "": list(map(str, run.values()))}
         parts.append(Part("Before the fit", Table(columns)))
-    parts.append(_choice_part(fit, counts))
+    parts.append(_choice_part(fit))
     parts += view_facts.details
     parts += [_parameters_part(fit.model, counts), Part("Methods paragraph", None, [paragraph])]
     return parts
@@ -177,15 +168,13 @@ def counts_part(counts):
         "": np.where(np.isin(numbers, counts.levels), "supported", ""),
     }
     sentences = [SUPPORTED, *groups_in_words(counts.hidden, counts.sizes)]
-    pictures = {
-        "Stability and predictability of each number of clusters": partial(plot_n_clusters, counts)
-    }
+    pictures = {"Stability and predictability of each number of clusters": counts.plot}
     return Part("Numbers of clusters", Table(columns), sentences, pictures)
 
 
-def _choice_part(fit, counts):
+def _choice_part(fit):
     """How the labels were chosen, with the matrices from which they were."""
-    model, sentences = fit.model, _selection_sentences(fit, counts)
+    model, sentences = fit.model, []
     # ConsensusTLRR has chosen among candidates, other methods have iterated.
     candidates = getattr(model, "candidates_", None)
     if candidates is not None:
@@ -198,12 +187,6 @@ def _choice_part(fit, counts):
             f"{model.fused_agreement_:.2f}; other samples of the same kind would lead to labels "
             "that differ by about as much."
         )
-        if "labels" in candidates:  # they may not be stored
-            agreement = _agreement(candidates["labels"], fit.codes)
-            sentences.append(
-                "The normalised mutual information of the candidate labellings with the labels is "
-                f"{agreement.mean():.2f} on average and at least {agreement.min():.2f}."
-            )
     elif hasattr(model, "n_iter_"):
         ending = "" if getattr(model, "converged_", True) else ", not converged"
         sentences.append(f"{counted(model.n_iter_, 'iteration')}{ending}.")
@@ -219,9 +202,6 @@ def _matrix_pictures(fit):
     model, labels = fit.model, fit.clusters[fit.codes]
     affinity = getattr(model, "affinity_matrix_", None)
     pictures = {}
-    if hasattr(model, "similarity_"):
-        similarity = partial(_plot_fused, model.similarity_, labels)
-        pictures["Similarities W, samples sorted by cluster"] = similarity
     if affinity is not None:
         caption = "Affinity matrix, samples sorted by cluster"
         pictures[caption] = partial(plot_similarity, affinity, labels)
@@ -231,18 +211,8 @@ def _matrix_pictures(fit):
     return pictures
 
 
-def _plot_fused(similarity, labels, ax=None):
-    return plot_similarity(fuse(similarity), labels, ax=ax)
-
-
-def _agreement(labellings, labels):
-    """Normalised mutual information of each of some labellings with the labels."""
-    c, labels = int(max(labellings.max(), labels.max())) + 1, labels.astype(np.int64)
-    return np.array([mutual_information(other, labels, c) for other in labellings])
-
-
 def _parameters_part(model, counts):
-    """Given and learned parameters, and versions."""
+    """Parameters, and versions."""
     origin = dict.fromkeys(_chosen_parameters(model), "given")
     parameters = model.get_params(deep=False)
     if counts is not None and parameters.get("n_clusters") == counts.n_clusters:
@@ -252,11 +222,6 @@ def _parameters_part(model, counts):
         for name, value in sorted(parameters.items())
         if name not in ("callback", "verbose")
     ]
-    for name, title in LEARNED.items():
-        value = getattr(model, name, None)
-        if value is not None:
-            text = f"{value:.4g}" if isinstance(value, float) else str(value)
-            rows.append((title, text, "learned"))
     names, values, origins = zip(*rows, strict=True)
     columns = {"parameter": list(names), "value": list(values), "": list(origins)}
     system = f"{_versions(model)}, {platform.system()} on {platform.machine()}."

@@ -1,4 +1,4 @@
-"""Plots of similarities, embeddings, labellings and numbers of clusters; they need matplotlib.
+"""Plots of similarities, embeddings and labellings; they need matplotlib.
 
 Every function draws on the axes ``ax``, or on those of a new figure, and returns the axes, which
 Jupyter shows as a picture. Save one by ``axes.figure.savefig(path)``. Curves and groups differ by
@@ -8,7 +8,7 @@ their colours and by their markers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -17,26 +17,11 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from .._utils.containers import checked_csr
-from .._utils.figures import (
-    CIRCLE,
-    COLORS,
-    MARKERS,
-    MAX_NAMES,
-    add_scale,
-    group_names,
-    new_figure,
-    styles,
-)
-from .._utils.messages import import_extra
-from .._utils.parameters import check_option
+from .._utils.figures import COLORS, MARKERS, MAX_NAMES, add_scale, group_names, new_figure
 from .._utils.types import View
-from ..judge import ClusterCounts, Resolutions
-from ..judge._structure import StructureTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Groups = Literal["true", "found"]
 
 MAX_BLOCKS = 120  # along an axis of a heat map; smaller ones are not visible
 MAX_CONSENSUS = 2000  # samples whose pairs are counted
@@ -56,14 +41,7 @@ def _check_labels(labels, n_samples):
 # ---------------------------------------------------------------------------------------- heat maps
 
 
-def plot_similarity(
-    S: View,
-    labels: ArrayLike,
-    *,
-    ax: Axes | None = None,
-    title: str | None = None,
-    groups: Groups = "found",
-) -> Axes:
+def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Plot an affinity matrix with samples sorted by group.
 
     Parameters
@@ -75,9 +53,6 @@ def plot_similarity(
     labels : array-like of shape (n,)
         Group of each sample. Groups are sorted in ascending order; ticks and lines mark their ends.
     ax : matplotlib.axes.Axes, optional
-    title : str, optional
-    groups : str, default="found"
-        "true" or "found", shown in the labels of the axes.
 
     Returns
     -------
@@ -91,12 +66,10 @@ def plot_similarity(
     S = checked_csr(S, "S") if scipy.sparse.issparse(S) else np.asarray(S)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
-    ax = _plot_blocks(S, _check_labels(labels, S.shape[0]), groups, ax=ax, scale="similarity")
-    ax.set(title=title)
-    return ax
+    return _plot_blocks(S, _check_labels(labels, S.shape[0]), ax=ax, scale="similarity")
 
 
-def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
+def _plot_blocks(S, labels, *, ax, scale, top=None):
     """Means of a matrix over blocks of samples; ``scale`` and ``top`` are of the colour bar."""
     ax = new_figure(4.8, 4.2) if ax is None else ax
     # Single samples would be smaller than a pixel, and their few neighbours black after averaging
@@ -126,8 +99,7 @@ def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
             axis.set_ticks(first + (widths - 1) / 2, texts, minor=True, **rotation)
             size = "medium" if len(texts) <= 10 else "x-small"
             axis.set_tick_params(which="minor", length=0, labelsize=size)
-    caption = f"samples by {groups} group"
-    ax.set(xlabel=caption, ylabel=caption)
+    ax.set(xlabel="samples by group", ylabel="samples by group")
     extend = "max" if image.max() > top else "neither"
     add_scale(ax, picture, shrink=0.85, extend=extend, label=scale)
     return ax
@@ -169,11 +141,7 @@ def compute_consensus(labellings):
 
 
 def plot_consensus(
-    candidates: Mapping[str, NDArray[Any]],
-    labels: ArrayLike,
-    *,
-    ax: Axes | None = None,
-    title: str | None = None,
+    candidates: Mapping[str, NDArray[Any]], labels: ArrayLike, *, ax: Axes | None = None
 ) -> Axes:
     """Plot the consensus: the share of the candidate labellings that join each pair of samples.
 
@@ -185,7 +153,6 @@ def plot_consensus(
         Label of each clustered sample, by which samples are sorted. If there are more than 2000
         samples, every k-th in this order is shown.
     ax : matplotlib.axes.Axes, optional
-    title : str, optional
 
     Returns
     -------
@@ -195,41 +162,27 @@ def plot_consensus(
     order = np.argsort(labels, kind="stable")
     rows = order[:: -(-len(order) // MAX_CONSENSUS)]
     shares = compute_consensus(candidates["labels"][:, rows])
-    scale = "share of the labellings"
-    ax = _plot_blocks(shares, labels[rows], "found", ax=ax, scale=scale, top=1)
-    ax.set(title=title)
-    return ax
+    return _plot_blocks(shares, labels[rows], ax=ax, scale="share of the labellings", top=1)
 
 
 # --------------------------------------------------------------------------------------------- maps
 
 
-def plot_embedding(
-    embedding: ArrayLike,
-    labels: ArrayLike,
-    *,
-    ax: Axes | None = None,
-    title: str | None = None,
-    groups: Groups = "found",
-    method: Literal["tsne", "umap"] = "tsne",
-) -> Axes:
+def plot_embedding(embedding: ArrayLike, labels: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Plot a map of the samples that uses all directions of their embedding.
+
+    The layout is that of t-SNE. Neighbours in the map are neighbours in the embedding; distances
+    between groups, and their sizes, have no meaning. Two directions alone would put more than three
+    groups on one heap.
 
     Parameters
     ----------
     embedding : ndarray of shape (n, k)
-        Embedding, such as ``embedding_`` of an estimator, or a map: two columns are drawn as they
-        are. Of more than 1000 samples, every k-th is laid out.
+        Embedding, such as ``embedding_`` of an estimator. Of more than 1000 samples, every k-th is
+        laid out. Two columns are drawn as they are, such as a layout of umap-learn.
     labels : array-like of shape (n,)
         Group of each sample, shown by colour and marker. At most 40 groups are named, in the map.
     ax : matplotlib.axes.Axes, optional
-    title : str, optional
-    groups : str, default="found"
-        "true" or "found", shown in the label of the axes.
-    method : {"tsne", "umap"}, default="tsne"
-        The layout, by t-SNE of scikit-learn, or by umap-learn, which must be installed. Neighbours
-        in a map are neighbours in the embedding; distances between groups, and their sizes, have no
-        meaning. Two directions alone would put more than three groups on one heap.
 
     Returns
     -------
@@ -244,11 +197,10 @@ def plot_embedding(
     ax = new_figure(4.8, 4.2) if ax is None else ax
     embedding = check_array(embedding, input_name="embedding")
     labels = _check_labels(labels, len(embedding))
-    check_option(method, "method", ("tsne", "umap"))
     rows = np.arange(len(embedding))
     if embedding.shape[1] != 2:
         rows = rows[:: -(-len(rows) // MAX_LAYOUT)]
-    points = _layout(embedding[rows], method)
+    points = _layout(embedding[rows])
 
     # Colours and markers repeat with different periods, so that many groups differ.
     names, codes = np.unique(labels, return_inverse=True)
@@ -259,19 +211,15 @@ def plot_embedding(
         ax.scatter(*points[codes[rows] == k].T, s=size, alpha=0.7, linewidths=0, **look)
     if len(names) <= MAX_MAP_NAMES:
         _name_groups(ax, points, codes[rows], names)
-    ax.set(title=title, xlabel=f"neighbors are near each other ({groups} groups)")
-    ax.set(xticks=[], yticks=[])
+    ax.set(xlabel="neighbors are near each other", xticks=[], yticks=[])
     return ax
 
 
-def _layout(embedding, method):
+def _layout(embedding):
     """Two coordinates of each sample, the same for all numbers of threads."""
     n = len(embedding)
     if embedding.shape[1] == 2:
         return embedding
-    if method == "umap":
-        umap = import_extra("umap", 'method="umap"', "umap-learn")
-        return umap.UMAP(random_state=0, n_jobs=1).fit_transform(embedding)
     if n < 4 or embedding.shape[1] == 1:  # too few for a layout
         return np.column_stack([embedding[:, 0], embedding[:, -1] if n < 4 else np.zeros(n)])
     from sklearn.manifold import TSNE
@@ -298,98 +246,3 @@ def _name_groups(ax, points, codes, names):
             distances = np.abs(members - np.median(members, axis=0)).sum(axis=1)
             middle, offset = members[distances.argmin()], {"textcoords": "offset points"}
             ax.annotate(text, middle, (0, 4), **offset, **look, color="black", path_effects=outline)
-
-
-# --------------------------------------------------------------------------------------- curves
-
-
-def plot_n_clusters(
-    evidence: ClusterCounts | Resolutions, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
-    """Plot stability and predictability against the number of clusters, or the resolution.
-
-    The supported numbers or resolutions are circled on the curve of stability, and the candidates
-    for the number on the curve of the criterion, which is divided by its maximum 2.
-
-    Parameters
-    ----------
-    evidence : ClusterCounts or Resolutions
-        Result of `suggest_n_clusters` or `suggest_resolution`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    # Resolutions are ratios and have a logarithmic axis, numbers of clusters a linear one.
-    ax = new_figure(5.2, 3.4) if ax is None else ax
-    if isinstance(evidence, Resolutions):
-        x, supported, criterion = evidence.resolutions, evidence.supported, {}
-        ticks = [f"{r:g}\n({c})" for r, c in zip(x, evidence.n_clusters, strict=True)]
-        ax.set(xscale="log", xlabel="resolution (number of clusters)")
-        ax.set_xticks(x, ticks, minor=False, fontsize="small")
-        ax.set_xticks([], minor=True)
-    else:
-        x, supported = evidence.counts, evidence.levels
-        criterion = {"criterion / 2": (evidence.criterion / 2, evidence.candidates, "candidates")}
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="number of clusters")
-    # Circles mark the numbers that each curve supports.
-    curves = {
-        "stability": (evidence.stability, supported, "supported"),
-        **criterion,
-        "predictability": (evidence.predictability, (), ""),
-    }
-    for (name, (values, marked, meaning)), style in zip(curves.items(), styles(), strict=False):
-        ax.plot(x, values, label=name, **(style | {"markersize": 2.5}))
-        if marked:
-            rows = np.searchsorted(x, marked)
-            label = f"{meaning}: {', '.join(map(str, marked))}"
-            look = {**CIRCLE, "color": style["color"], "label": label}
-            ax.plot(x[rows], values[rows], "o", **look)
-    ax.set(ylabel="1 is best", title=title)
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    return ax
-
-
-def plot_structure(
-    test: StructureTest, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
-    """Plot the modularity of the samples beside that of their copies.
-
-    Parameters
-    ----------
-    test : StructureTest
-        Result of `structure_test`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ax = new_figure() if ax is None else ax
-    tests = {"all views": test, **test.each}
-    # One row for each test: copies as points, the sample as a diamond, labels once.
-    for row, result in enumerate(tests.values()):
-        height = row + np.linspace(-0.2, 0.2, len(result.null))
-        ax.plot(result.null, height, ".", color=COLORS[0], label="" if row else "copies")
-        if not result.permuted:
-            limit = result.thresholds.max()
-            label = "limit of noise" if row == bool(test.permuted) else ""
-            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
-        ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
-        ax.annotate(
-            f"p = {result.p_value:.2g}", (result.observed, row), (6, 6), textcoords="offset points"
-        )
-    ax.set(
-        xlabel="modularity of the best labellings",
-        title=title,
-        yticks=range(len(tests)),
-        yticklabels=[str(name) for name in tests],
-        ylim=(len(tests) - 0.4, -0.6),
-    )
-    ax.margins(x=0.3)
-    ax.legend(fontsize="small", markerscale=0.6)
-    return ax

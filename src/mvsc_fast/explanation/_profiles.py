@@ -3,13 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from .._utils.parts import Table
 from ..views._read import listed_views
 from ..views._rows import presence
 from ._markers import column_blocks, membership, printed_rows, standardised_differences
 
-N_PROFILED = 10  # features of each cluster
+N_PROFILED, N_WORDS = 10, 5  # features of each cluster, and words of texts among them
+ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 
 
@@ -20,7 +22,7 @@ class Features(NamedTuple):
     names: list
     values: np.ndarray  # of the samples that have the view, with NaN for missing cells, or sparse
     present: np.ndarray  # which of the clustered samples have the view
-    is_category: list  # whether each shows one value of a column of categories
+    measures: list  # "category" or "word", see `compute_profiles`; None for other columns
 
 
 def compute_profiles(fit):
@@ -31,9 +33,10 @@ def compute_profiles(fit):
     Returns
     -------
     Table or None
-        ``measure`` is "mean", "share" for columns of zeros and ones, or "category" for the share of
-        one value of a column of text; ``value`` and ``overall`` are those of the cluster and of all
-        samples, ``effect`` is the standardised difference from the other clusters.
+        ``measure`` is "mean", "share" for columns of zeros and ones, "category" for the share of
+        one value of a column of strings, or "word" for the share of the texts with a word;
+        ``value`` and ``overall`` are those of the cluster and of all samples, ``effect`` is the
+        standardised difference from the other clusters.
     """
     c = len(fit.clusters)
     if fit.views is None or c < 2:
@@ -48,29 +51,29 @@ def compute_profiles(fit):
             value, overall, effect, is_binary = _describe(block, member)
             statistics.append((value, np.broadcast_to(overall, value.shape), effect))
             is_share += is_binary.tolist()
-        facts = zip(features.names, is_share, features.is_category, strict=True)
-        for name, share, category in facts:
-            measure = "category" if category else "share" if share else "mean"
-            names.append((features.view, name, measure))
+        for name, share, measure in zip(features.names, is_share, features.measures, strict=True):
+            names.append((features.view, name, measure or ("share" if share else "mean")))
     if not names:
         return None
     value, overall, effect = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
 
-    # The same features for all clusters, in the order of their differences.
+    # The same features for all clusters, in the order of their differences. Words have places of
+    # their own, because they differ less than numbers.
     order = np.argsort(-np.nan_to_num(np.abs(effect)), axis=1, kind="stable")
-    chosen = np.unique(order[:, :N_PROFILED])
-    order = order[np.isin(order, chosen)].reshape(c, -1)
-    view, feature, measure = (
-        np.fromiter(items, dtype=object)[order].ravel() for items in zip(*names, strict=True)
-    )
+    views, features, measures = (np.fromiter(x, dtype=object) for x in zip(*names, strict=True))
+    is_word = measures[order] == "word"
+    words = order[is_word].reshape(c, -1)[:, :N_WORDS]
+    others = order[~is_word].reshape(c, -1)[:, :N_PROFILED]
+    order = order[np.isin(order, np.union1d(words, others))].reshape(c, -1)
+    chosen = order.ravel()
     cluster = np.repeat(np.arange(c), order.shape[1])
-    entries = cluster, order.ravel()
+    entries = cluster, chosen
     return Table(
         {
             "cluster": fit.clusters[cluster],
-            "view": view,
-            "feature": feature,
-            "measure": measure,
+            "view": views[chosen],
+            "feature": features[chosen],
+            "measure": measures[chosen],
             "value": value[entries],
             "overall": overall[entries],
             "effect": effect[entries],
@@ -89,6 +92,8 @@ def _describe(block, member):
     with np.errstate(all="ignore"):  # unknown values are NaN, and sums may overflow
         sums = member @ values
         value, overall = sums / counts, sums.sum(axis=0) / counts.sum(axis=0)
+    # The mean of a standardised column is 0 but for rounding.
+    overall[np.abs(overall) < ROUNDING * np.abs(values).max(axis=0, initial=0)] = 0
     is_binary = (values.min(axis=0, initial=0) == 0) & (values.max(axis=0, initial=0) == 1)
     is_binary[is_binary] = np.isin(values[:, is_binary], (0, 1)).all(axis=0)
     return value, overall, standardised_differences(block, member, counts), is_binary
@@ -100,16 +105,33 @@ def _original_features(fit):
     last = {}
     for i, (name, columns, X) in enumerate(zip(fit.names, fit.columns, fit.views, strict=True)):
         has = present[i]
-        last[name] = Features(name, columns, X[has], has, [False] * len(columns))
-    # Where a table of the user cannot be read, the columns of the fit take its place.
+        last[name] = Features(name, columns, X[has], has, [None] * len(columns))
     if fit.originals is None:
         return list(last.values())
     pairs, is_list = listed_views(fit.originals)
     tables = {name: _read_table(X, name if is_list else None, fit) for name, X in pairs}
-    if not is_list and tables[0] is None:
+    # Where a table of the user cannot be read, the columns of the fit take its place, and so do the
+    # words of the texts of a table.
+    if is_list:
+        candidates = [table or _words(last.get(name)) for name, table in tables.items()]
+    elif tables[0] is None:
         return list(last.values())
-    candidates = (table or last.get(name) for name, table in tables.items())
+    else:
+        names = getattr(fit.steps[0], "text_views_", [])
+        candidates = [tables[0], *(_words(last.get(name)) for name in names)]
     return [features for features in candidates if features is not None]
+
+
+def _words(features):
+    """Which texts have which word, if the columns of a view are counts of words."""
+    if features is None or not scipy.sparse.issparse(features.values):
+        return features
+    if not isinstance(features.names[0], str):  # steps of the pipeline do not know the words
+        return features
+    view = features.view if isinstance(features.view, str) else f"view_{features.view}"
+    names = [f"{view} has {word!r}" for word in features.names]
+    has_word = (features.values != 0).astype(np.float32)
+    return features._replace(names=names, values=has_word, measures=["word"] * len(names))
 
 
 def _read_table(X, view, fit):
@@ -117,12 +139,12 @@ def _read_table(X, view, fit):
     present = np.ones(len(fit.samples), dtype=bool)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
         names = list(range(X.shape[1]))
-        return Features(view, names, X[fit.samples], present, [False] * len(names))
+        return Features(view, names, X[fit.samples], present, [None] * len(names))
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return None
     is_pandas = hasattr(X, "iloc")
     # Numbers as they are, categories as shares of their values; dates and others are left out.
-    names, values, is_category = [], [], []
+    names, values, measures = [], [], []
     for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         column = X.iloc[:, j] if is_pandas else X[name]
         kind = str(dtype).lower()
@@ -130,7 +152,7 @@ def _read_table(X, view, fit):
             to_nan = {"dtype": np.float64, "na_value": np.nan} if is_pandas else {}
             names.append(name)
             values.append(np.asarray(column.to_numpy(**to_nan), dtype=np.float64)[fit.samples])
-            is_category.append(False)
+            measures.append(None)
         elif kind.startswith(("obj", "str", "utf8", "categor", "enum")):
             # A column of its own for each value; columns with many are names or texts.
             missing = np.asarray(column.isna() if is_pandas else column.is_null())[fit.samples]
@@ -139,8 +161,8 @@ def _read_table(X, view, fit):
             for level in levels if 1 < len(levels) <= MAX_LEVELS else ():
                 names.append(f"{name} = {level}")
                 values.append(np.where(missing, np.nan, texts == level))
-                is_category.append(True)
-    return Features(view, names, np.column_stack(values), present, is_category) if values else None
+                measures.append("category")
+    return Features(view, names, np.column_stack(values), present, measures) if values else None
 
 
 def feature_label(feature, view):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +18,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._utils.figures import COLORS, name_clusters, new_figure
+from .._utils.figures import COLORS, legend_below, name_clusters, new_figure
 from .._utils.parameters import check_integer
 from .._utils.parts import Part, Table
 from .._utils.types import Estimator, FloatArray, Seed, Views
 from ..views._anndata import is_anndata
-from ..views._lazy import LazyView
 from ..views._read import listed_views
 from ..views._row_source import is_dask, is_stored
 from ._bind import bind_views, takes_similarities
@@ -50,7 +48,7 @@ class Stability:
     sample_stability : ndarray of shape (n_samples,)
         How often the sample stays in its cluster, as a share of the subsamples that contain it,
         after clusters have been matched one to one. NaN for a sample that no subsample contains,
-        and for samples that lack all views.
+        such as those that the model did not cluster (``samples_``).
     labels : ndarray of shape (n_samples,)
         The labels of all samples.
     ids : ndarray of shape (n_samples,)
@@ -98,6 +96,29 @@ class Stability:
             {"sample": self.ids, "cluster": self.labels, "stability": self.sample_stability}
         )
 
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot the stability of each cluster as a bar, and of each sample as a point.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Those of a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = new_figure() if ax is None else ax
+        codes, n = np.searchsorted(self.clusters, self.labels), len(self.labels)
+        jitter = np.random.RandomState(0).uniform(-0.3, 0.3, (2, n)) * [[1], [0.05]]
+        heights, label = self.cluster_stability, "clusters (mean best Jaccard)"
+        ax.bar(np.arange(len(self.clusters)), heights, color=COLORS[0], label=label)
+        points = codes + jitter[0], self.sample_stability + jitter[1]
+        ax.plot(*points, ".", ms=3, color=COLORS[3], label="samples (share that stay)")
+        ax.set(ylabel=f"stability, {len(self.agreement)} subsamples", ylim=(0, 1.05))
+        legend_below(ax)
+        return name_clusters(ax, self.clusters)
+
 
 def stability(
     estimator: Estimator,
@@ -121,7 +142,7 @@ def stability(
     n_resamples : int, default=20
         Number of subsamples.
     fraction : float, default=0.8
-        Share of the samples in each subsample, which are drawn without replacement.
+        Share of the clustered samples in each subsample, which are drawn without replacement.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_jobs : int, optional
@@ -162,15 +183,12 @@ def stability(
     fitted = estimator if hasattr(last, "labels_") else _seeded(estimator, rng).fit(views)
     fit = bind_views(fitted, views)
 
-    # All draws and seeds are made here, so that they do not depend on the workers.
-    codes = np.searchsorted(fit.clusters, fit.labels)
-    labelled = np.flatnonzero(np.isin(fit.labels, fit.clusters))  # the others lack all views
-    n, c = len(codes), len(fit.clusters)
-    m = round(fraction * len(labelled))
-    draws = [
-        labelled[np.sort(rng.choice(len(labelled), m, replace=False))] for _ in range(n_resamples)
-    ]
-    subset = _subsets(estimator, fit.source, views)
+    # All draws and seeds are made here, so that they do not depend on the workers. Only clustered
+    # samples are drawn: the labels of all others are predictions.
+    codes, n, c = fit.codes, len(fit.codes), len(fit.clusters)
+    m = round(fraction * n)
+    draws = [np.sort(rng.choice(n, m, replace=False)) for _ in range(n_resamples)]
+    subset = _subsets(estimator, fit, views)
     labellings = Parallel(n_jobs=n_jobs)(
         delayed(_fit_labels)(_seeded(estimator, rng), subset(rows)) for rows in draws
     )
@@ -191,8 +209,9 @@ def stability(
         partner[clusters] = partners
         n_kept[rows] += partner[codes[rows]] == labels
         n_drawn[rows] += 1
+    sample_stability = np.full(len(fit.labels), np.nan)
     with np.errstate(invalid="ignore"):
-        sample_stability = n_kept / n_drawn
+        sample_stability[fit.samples] = n_kept / n_drawn
     return Stability(
         agreement=agreement,
         clusters=fit.clusters,
@@ -226,12 +245,16 @@ def _last(estimator):
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
-def _subsets(estimator, source, views):
-    """The function from indices of samples to the input of `fit` for these samples."""
-    pairs, is_list = zip(source.names, source.views, strict=True), source.listed
-    if isinstance(estimator, Pipeline):  # which may transform text
+def _subsets(estimator, fit, views):
+    """The function from positions of clustered samples to the input of `fit` for them."""
+    # The tables before the steps of a pipeline may have texts; else rows are read once.
+    if isinstance(estimator, Pipeline):
         pairs, is_list = listed_views(views)
-    view_of_name = dict(pairs)
+        view_of_name = {name: _take_rows(view, fit.samples) for name, view in pairs}
+    else:
+        source = fit.source
+        view_of_name = dict(zip(source.names, source.take(fit.samples), strict=True))
+        is_list = source.listed
 
     def subset(rows):
         parts = {name: _take_rows(view, rows) for name, view in view_of_name.items()}
@@ -243,45 +266,9 @@ def _subsets(estimator, source, views):
 
 
 def _take_rows(view, rows):
-    """Some rows, in ascending order, of a view or a table; stored ones are read later."""
-    if scipy.sparse.issparse(view):
-        return view.tocsr()[rows]
-    if is_dask(view):  # one chunk at a time, because Dask cannot merge rows of sparse chunks
-        import dask.array as da
-
-        ends = np.cumsum([0, *view.chunks[0]])
-        parts = np.split(rows, np.searchsorted(rows, ends[1:-1]))
-        chosen = zip(itertools.pairwise(ends), parts, strict=True)
-        return da.concatenate([view[a:b][part - a] for (a, b), part in chosen if part.size])
+    """Some rows of a view or a table, in memory."""
     if is_anndata(view):
         return view[rows]
-    return LazyView(view, "a view", rows) if is_stored(view) else _safe_indexing(view, rows)
-
-
-def plot_stability(
-    stability: Stability, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
-    """Plot the stability of each cluster as a bar, and of each sample as a point.
-
-    Parameters
-    ----------
-    stability : Stability
-        Result of `stability`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ax = new_figure() if ax is None else ax
-    codes = np.searchsorted(stability.clusters, stability.labels)
-    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, (2, len(codes))) * [[1], [0.05]]
-    heights, label = stability.cluster_stability, "clusters (mean best Jaccard)"
-    ax.bar(np.arange(len(stability.clusters)), heights, color=COLORS[0], label=label)
-    points = codes + jitter[0], stability.sample_stability + jitter[1]
-    ax.plot(*points, ".", ms=3, color=COLORS[3], label="samples (share that stay)")
-    n_resamples = len(stability.agreement)
-    ax.set(title=title, ylabel=f"stability, {n_resamples} subsamples", ylim=(0, 1.05))
-    ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
-    return name_clusters(ax, stability.clusters)
+    if is_stored(view) or is_dask(view):
+        view = np.asarray(view)
+    return _safe_indexing(view.tocsr() if scipy.sparse.issparse(view) else view, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.linalg
@@ -22,9 +22,13 @@ from ..views._read import read_views
 from ..views._rows import spread
 from ..views._scaling import check_scale
 from ._parts import groups_in_words, hidden_groups
+from ._plots import plot_counts
 from ._ridge import Judge, adjusted_mutual_information
 from ._scan import SIZES, scan
 from ._support import views_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 MAX_CLUSTERS = 50  # largest number of clusters of max_clusters="auto"
@@ -117,6 +121,31 @@ class ClusterCounts(ShortRepr):
 
     def _repr_html_(self):
         return html_lines(str(self))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot stability, criterion and predictability against the number of clusters.
+
+        The supported numbers are circled on the curve of stability, and the candidates on that of
+        the criterion, which is divided by its maximum 2.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Those of a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        curves = {
+            "stability": (self.stability, self.levels, "supported"),
+            "criterion / 2": (self.criterion / 2, self.candidates, "candidates"),
+            "predictability": (self.predictability, (), ""),
+        }
+        ax = plot_counts(self.counts, curves, ax)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set(xlabel="number of clusters")
+        return ax
 
 
 def suggest_n_clusters(

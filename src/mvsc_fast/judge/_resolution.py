@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,9 +25,13 @@ from ._n_clusters import (
     supported_counts,
 )
 from ._parts import groups_in_words, hidden_groups
+from ._plots import plot_counts
 from ._ridge import Judge, adjusted_mutual_information, refined_labellings
 from ._scan import SIZES, TYPICAL, graphs_of_sizes, neighbourhood_growth
 from ._support import views_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(repr=False)
@@ -83,6 +88,30 @@ class Resolutions(ShortRepr):
 
     def _repr_html_(self):
         return html_lines(str(self))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot stability and predictability against the resolution, the supported ones circled.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Those of a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        curves = {
+            "stability": (self.stability, self.supported, "supported"),
+            "predictability": (self.predictability, (), ""),
+        }
+        ax = plot_counts(self.resolutions, curves, ax)
+        # Resolutions are ratios; each has its number of clusters below.
+        pairs = zip(self.resolutions, self.n_clusters, strict=True)
+        ax.set(xscale="log", xlabel="resolution (number of clusters)")
+        ax.set_xticks(self.resolutions, [f"{r:g}\n({c})" for r, c in pairs], fontsize="small")
+        ax.set_xticks([], minor=True)
+        return ax
 
 
 def suggest_resolution(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
@@ -21,6 +21,10 @@ from ..views._read import read_views
 from ..views._rows import dense
 from ..views._scaling import check_scale
 from ._copies import best_modularity, coordinates
+from ._plots import plot_structure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEVEL = 0.05  # largest p-value that is called significant
 MIN_COMPLETE = 20  # samples with all views
@@ -138,6 +142,20 @@ class StructureTest:
 
     def _repr_html_(self):
         return html_lines(str(self))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot the modularity of the samples beside that of their copies.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Those of a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return plot_structure(self, ax)
 
 
 def _listed(name, columns):

@@ -82,7 +82,8 @@ class ConsensusTLRR(MultiViewClusterer):
         Resolution of Leiden communities, the factor of the edges expected by chance in the
         modularity (Reichardt & Bornholdt 2006). A larger one gives more clusters; there are at
         least as many as parts of the graph that are not connected. Needs
-        ``n_clusters=None`` and the package igraph (``pip install "mvsc-fast[leiden]"``).
+        ``n_clusters=None`` and the package igraph (``pip install "mvsc-fast[leiden]"``), whose
+        random number generator is afterwards Python's ``random``, as on import: set yours again.
     max_samples : int or "auto", default="auto"
         Maximum number of samples that are clustered. "auto" is 4000, or 300 for each cluster if
         that is more, up to 20 000; beyond 500 clusters it is 40 for each. Views with more samples

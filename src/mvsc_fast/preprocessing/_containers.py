@@ -1,27 +1,4 @@
-"""Lists and dicts of views, and their output container."""
-
-from typing import Literal
-
-from sklearn.preprocessing import FunctionTransformer
-
-Container = Literal["default", "pandas", "polars"]
-
-
-class ChosenOutput:
-    """Base class of transformers whose clones keep the output container that was chosen."""
-
-    _output: Container | None = None
-
-    def __sklearn_clone__(self):
-        clone = super().__sklearn_clone__()
-        clone._output = self._output
-        return clone
-
-
-def identity(transform=None):
-    """A transformer that returns a table as it is, or as a data frame."""
-    transformer = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
-    return transformer if transform is None else transformer.set_output(transform=transform)
+"""Lists and dicts of views."""
 
 
 def named_items(items):
@@ -31,4 +8,4 @@ def named_items(items):
 
 def with_keys_of(container, items):
     """A dict of the items with the keys of a dict, or a list of them."""
-    return dict(zip(container, items, strict=True)) if isinstance(container, dict) else items
+    return dict(zip(container, items, strict=True)) if isinstance(container, dict) else list(items)

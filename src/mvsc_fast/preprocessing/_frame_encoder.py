@@ -47,6 +47,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     kinds_ : dict of str
         "number", "category" or "text" for each column that is used. Columns of type bool are
         numbers. Columns of strings are text if their values have more than three words on average.
+    text_views_ : list of str
+        Names of the views of text, whose words `explain` shows.
     encoders_ : dict
         The fitted transformer of scikit-learn of each column: StandardScaler, OneHotEncoder or
         TfidfVectorizer.
@@ -86,6 +88,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     groups: Mapping[str, Sequence[str]] | None
     groups_: dict[str, list[str]]
     kinds_: dict[str, str]
+    text_views_: list[str]
     encoders_: dict[str, Any]
 
     def __init__(self, groups: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -104,29 +107,25 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         self
         """
         # Groups of the user, or one view for each kind of column.
-        check_frame(X)
+        columns = getattr(X, "columns", ()) if self.groups is None else self._columns()
+        check_columns(X, columns)
+        kinds = {column: kind_of(X[column], column) for column in columns}
         if self.groups is None:
-            check_groups(X, {"all": [*X.columns]}, "the data frame")
-            kinds = {column: kind_of(X[column], column) for column in X.columns}
             groups = groups_by_kind(kinds)
         else:
-            groups = {name: [*columns] for name, columns in self._named_groups().items()}
-            check_groups(X, groups, "the data frame")
-            kinds = {
-                column: kind_of(X[column], column)
-                for columns in groups.values()
-                for column in columns
-            }
+            groups = {name: [*columns] for name, columns in self.groups.items()}
         # Words of a text would outweigh single columns beside them.
+        texts = [column for column, kind in kinds.items() if kind == "text"]
         for name, columns in groups.items():
-            texts = [column for column in columns if kinds[column] == "text"]
-            if texts and len(columns) > 1:
+            text = next((column for column in columns if column in texts), None)
+            if text is not None and len(columns) > 1:
                 raise ValueError(
-                    f"group {shown(name)} has text in column {shown(texts[0])} beside other "
-                    "columns: make the text a group of its own"
+                    f"group {shown(name)} has text in column {shown(text)} beside other columns: "
+                    "make the text a group of its own"
                 )
         self.encoders_ = {column: fitted_encoder(kind, X[column]) for column, kind in kinds.items()}
         self.groups_, self.kinds_ = groups, kinds
+        self.text_views_ = [name for name, columns in groups.items() if columns[0] in texts]
         self.feature_names_in_ = np.array([*kinds], dtype=object)
         self.n_features_in_ = len(kinds)
         return self
@@ -145,8 +144,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
             The views, with the index of X. Those of text have sparse columns.
         """
         check_is_fitted(self)
-        check_frame(X)
-        check_groups(X, self.groups_, "the data frame")
+        check_columns(X, self.kinds_)
         import pandas as pd
 
         views = {}
@@ -175,7 +173,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
             for name, columns in self.groups_.items()
         }
 
-    def _named_groups(self):
+    def _columns(self):
+        """The columns of all groups."""
         if not isinstance(self.groups, Mapping) or not self.groups:
             raise ValueError(
                 f"groups must be a dict of the columns of each view, got {self.groups!r}"
@@ -186,30 +185,22 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
                     f"group {shown(name)} must be a list of columns, got {columns!r}: "
                     f"for a single column pass [{columns!r}]"
                 )
-        return self.groups
+        return [column for columns in self.groups.values() for column in columns]
 
 
-def check_frame(X):
-    """Raise TypeError unless X is a pandas data frame."""
+def check_columns(X, columns):
+    """Raise an error unless X is a pandas data frame that has each of the columns once."""
     if not (hasattr(X, "iloc") and hasattr(X, "columns")):
         raise TypeError(
             f"X must be a pandas data frame, got {type(X).__name__}: "
             "pandas.DataFrame(X), or X.to_pandas() of polars, makes one"
         )
-
-
-def check_groups(X, groups, title):
-    """Raise ValueError if the frame lacks a column of a group, or has it twice."""
-    for name, columns in groups.items():
-        absent = [column for column in columns if column not in X.columns]
-        if absent:
-            raise ValueError(
-                f"{title} has no column {shown(*absent)} of group {shown(name)}: "
-                f"it has {shown(*X.columns)}"
-            )
-        repeated = [column for column in columns if getattr(X[column], "ndim", 1) == 2]
-        if repeated:
-            raise ValueError(f"{title} has several columns {shown(repeated[0])}: rename them")
+    absent = [column for column in columns if column not in X.columns]
+    if absent:
+        raise ValueError(f"no column {shown(*absent)} in the data frame, which has {shown(*X)}")
+    repeated = [column for column in columns if X[column].ndim == 2]
+    if repeated:
+        raise ValueError(f"several columns {shown(repeated[0])} in the data frame: rename them")
 
 
 def kind_of(column, name):
@@ -221,8 +212,6 @@ def kind_of(column, name):
             f"column {shown(name)} has dates: replace them by numbers, such as days since a date "
             "or the month, or leave the column out of groups"
         )
-    if types.is_complex_dtype(column):
-        raise ValueError(f"column {shown(name)} has complex numbers: use their parts")
     if types.is_numeric_dtype(column):
         return "number"
     # Strings are texts if they are long, ids if nearly all differ, else categories.

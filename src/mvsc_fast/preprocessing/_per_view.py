@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import import_extra
 from .._utils.types import Estimator
-from .._utils.validation import first_cell, shown_cell
-from ..views._frames import view_title
+from ..views._frames import shown, view_title
 from ..views._row_source import is_dask, is_stored
-from ._containers import ChosenOutput, Container, identity, named_items, with_keys_of
-from ._table_columns import column_names, listed
+from ._containers import named_items, with_keys_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,11 +24,10 @@ if TYPE_CHECKING:
 Step: TypeAlias = Estimator | Literal["passthrough"] | None
 Tables: TypeAlias = Sequence[Any] | dict[Any, Any]
 Steps: TypeAlias = Step | Mapping[Any, Step] | Sequence[Step]
+Container: TypeAlias = Literal["default", "pandas", "polars"]
 
 
-class PerView(  # type: ignore[call-arg]
-    ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Apply a transformer to each view.
 
     Text needs a vectorizer, categories need an encoder, and columns with long tails a logarithm or
@@ -81,6 +79,7 @@ class PerView(  # type: ignore[call-arg]
 
     transformers: Steps
     transformers_: Any
+    _output: Container | None = None
 
     def __init__(self, transformers: Steps) -> None:
         self.transformers = transformers
@@ -104,7 +103,7 @@ class PerView(  # type: ignore[call-arg]
         for (name, view), step in zip(
             named_items(_check_container(X)), self._by_view(X), strict=True
         ):
-            step = identity(self._output) if _passes(step) else step
+            step = _IDENTITY if _passes(step) else step
             if not hasattr(step, "transform"):
                 raise ValueError(
                     f'view {name!r}: expected a transformer, None or "passthrough", got {step!r}'
@@ -138,7 +137,7 @@ class PerView(  # type: ignore[call-arg]
         steps = dict(named_items(self.transformers_))
         if [*views] != [name for name in steps if name in views or not isinstance(X, dict)]:
             raise ValueError(
-                f"X has the views {listed(views)}, fit had {listed(steps)}: pass the same "
+                f"X has the views {shown(*views)}, fit had {shown(*steps)}: pass the same "
                 "views in the same order"
             )
         tables = []
@@ -164,41 +163,31 @@ class PerView(  # type: ignore[call-arg]
         return frames.from_spmatrix(table, index=index, columns=names)
 
     def set_output(self, *, transform: Container | None = None) -> Self:
-        """Set the output container of every transformer.
+        """Set the output container of every transformer that has ``set_output``.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            Passed to ``set_output`` of every transformer. "default" also returns views without a
-            transformer unchanged; None changes nothing. With "pandas", sparse matrices of a
-            vectorizer become data frames with sparse columns.
+            None changes nothing. With "pandas", sparse matrices of a vectorizer become data frames
+            with sparse columns. Views without a transformer remain as they are.
 
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            If a transformer has no ``set_output``, nor the names of its columns for "pandas".
         """
         if transform is None:
             return self
-        steps = self.transformers
-        if not isinstance(steps, (dict, list, tuple)):
-            steps = [steps]
-        steps = named_items(steps) + named_items(getattr(self, "transformers_", []))
-        steps = [(name, step) for name, step in steps if not _passes(step)]
-        # Nothing is changed if any transformer cannot follow.
-        for name, step in steps:
-            has_names = transform != "polars" and hasattr(step, "get_feature_names_out")
-            if not has_names and not hasattr(step, "set_output"):
-                raise ValueError(f"view {name!r}: {step!r} has no set_output")
-        for _, step in steps:
+        fitted = named_items(getattr(self, "transformers_", []))
+        for _, step in [*self._steps, ("", self.transformers), *fitted]:
             if hasattr(step, "set_output"):
                 step.set_output(transform=transform)
         self._output = transform
         return self
+
+    def __sklearn_clone__(self):
+        clone = super().__sklearn_clone__()
+        clone._output = self._output
+        return clone
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Get the output feature names of each view.
@@ -227,12 +216,7 @@ class PerView(  # type: ignore[call-arg]
         -------
         dict
         """
-        out = super().get_params(deep=deep)
-        for name, step in self._steps() if deep else []:
-            out[name] = step
-            if hasattr(step, "get_params"):
-                out |= {f"{name}__{key}": value for key, value in step.get_params().items()}
-        return out
+        return self._get_params("_steps", deep=deep)
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by the names that `get_params` returns.
@@ -241,42 +225,35 @@ class PerView(  # type: ignore[call-arg]
         -------
         self
         """
-        steps = self._steps()
-        if any(name in parameters for name, _ in steps):
-            chosen = [parameters.pop(name, step) for name, step in steps]
-            self.transformers = with_keys_of(self.transformers, chosen)
-        return super().set_params(**parameters)
+        return self._set_params("_steps", **parameters)
 
+    @property
     def _steps(self):
         """The pairs (name, transformer) of all views; empty for a single transformer."""
         if not isinstance(self.transformers, (dict, list, tuple)):
             return []
         return [(str(name), step) for name, step in named_items(self.transformers)]
 
+    @_steps.setter
+    def _steps(self, steps):
+        self.transformers = with_keys_of(self.transformers, [step for _, step in steps])
+
     def _by_view(self, X):
         """The transformer given for every view of X."""
-        names, steps = [name for name, _ in named_items(X)], self.transformers
+        steps = self.transformers
         if not isinstance(steps, (dict, list, tuple)):
-            return [steps] * len(names)
-        if isinstance(steps, dict):
-            for name in names:
-                if name not in steps:
-                    raise ValueError(
-                        f'no transformer for view {name!r}: give one, or "passthrough" to leave '
-                        "the view as it is"
-                    )
-            for name in steps:
-                if name not in names:
-                    raise ValueError(
-                        f"a transformer for view {name!r}, but the views are {listed(names)}"
-                    )
-            return [steps[name] for name in names]
-        if len(steps) != len(names):
+            return [steps] * len(X)
+        names, step_of_view = [name for name, _ in named_items(X)], dict(named_items(steps))
+        if step_of_view.keys() != set(names):
             raise ValueError(
-                f"{len(steps)} transformers for {len(names)} views: give one for each view, or a "
-                "single one for all"
+                f"transformers for the views {shown(*step_of_view)}, but the views are "
+                f'{shown(*names)}: give one for each view, "passthrough" to leave a view as it is, '
+                "or a single one for all"
             )
-        return steps
+        return [step_of_view[name] for name in names]
+
+
+_IDENTITY = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
 
 
 def _passes(step):
@@ -292,27 +269,11 @@ def _in_memory(view, step):
 
 
 def _call(name, method, X, *args):
-    """The result of a transformer's method, whose errors name the view and cells not finite."""
+    """The result of a transformer's method, whose errors name the view."""
     try:
         return method(X, *args)
     except ValueError as error:
-        where = _not_finite(X, str(error))
-        raise ValueError(
-            f"{view_title(name)} has {where}: impute or remove such samples first"
-            if where
-            else f"{view_title(name)}: {error}"
-        ) from error
-
-
-def _not_finite(X, message):
-    """The first NaN or infinite cell, if scikit-learn's message reports one."""
-    if "infinity" not in message and "contains NaN" not in message:
-        return ""
-    kind, is_bad = ("inf", np.isinf) if "infinity" in message else ("nan", np.isnan)
-    cell = first_cell(X if scipy.sparse.issparse(X) else np.asarray(X, dtype=float), is_bad)
-    if cell is None:  # finite, but too large for float32
-        return ""
-    return f"{kind} in {shown_cell(*cell, column_names(X))}"
+        raise ValueError(f"{view_title(name)}: {error}") from error
 
 
 def _check_container(X):

@@ -40,9 +40,7 @@ def columns_of_view(X, columns, names, name):
     expect an array of shape (n,).
     """
     what, n_columns = view_title(name), X.shape[1]
-    by_name = isinstance(columns, str) and (names or []).count(columns) == 1
-    by_position = np.ndim(columns) == 0 and hasattr(columns, "__index__")
-    if by_name or by_position:
+    if np.ndim(columns) == 0 and (columns in (names or []) or hasattr(columns, "__index__")):
         (position,) = positions_of([columns], names, n_columns, what)
         column = take_columns(X, position)
         if getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column):
@@ -51,40 +49,32 @@ def columns_of_view(X, columns, names, name):
 
 
 def positions_of(columns, names, n_columns, what):
-    """Positions of columns given by a prefix, a slice, or by names, positions or booleans.
+    """Positions of columns given by a prefix, a slice, or by names or positions.
 
     ``names`` are those of all columns or None; ``what`` is the name of the view in messages.
     """
-    # A text alone is a prefix; in a list it is a name.
+    # A text alone is a prefix, in a list it is a name. Slices are of positions, because names have
+    # no order that a user would expect.
     if isinstance(columns, str):
         _check_named(columns, names, n_columns, what)
         positions = [j for j, name in enumerate(names) if name.startswith(columns)]
         if not positions:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
-        return np.array(positions)
-    # Slices are of positions, because names have no order that a user would expect.
-    if isinstance(columns, slice):
-        if not all(
-            part is None or hasattr(part, "__index__")
-            for part in (columns.start, columns.stop, columns.step)
-        ):
-            raise ValueError(f"{what}: {columns} is not a slice of positions")
-        positions = np.arange(n_columns)[columns]
-        if len(positions) == 0:
-            raise ValueError(f"{what}: {columns} has none of the {n_columns} columns")
-        return positions
-    # Lists contain booleans for all columns, or names and positions of some.
-    columns = [columns] if np.ndim(columns) == 0 else list(columns)
-    if columns and all(isinstance(column, (bool, np.bool_)) for column in columns):
-        if len(columns) != n_columns:
-            raise ValueError(f"{what}: {len(columns)} booleans for {n_columns} columns")
-        columns = np.flatnonzero(columns).tolist()
-    if not columns:
-        raise ValueError(f"{what} has no columns")
-    positions = [_position(column, names, n_columns, what) for column in columns]
-    for position, column in zip(positions, columns, strict=True):
-        if positions.count(position) > 1:
-            raise ValueError(f"{what} has column {column!r} twice")
+    elif isinstance(columns, slice):
+        try:
+            positions = list(range(n_columns)[columns])
+        except TypeError as error:
+            raise ValueError(f"{what}: {columns} is not a slice of positions") from error
+    else:
+        columns = [columns] if np.ndim(columns) == 0 else columns
+        positions = [_position(column, names, n_columns, what) for column in columns]
+    if not positions:
+        raise ValueError(f"{what} has none of the {n_columns} columns")
+    repeated = next((j for j in positions if positions.count(j) > 1), None)
+    if repeated is not None:
+        raise ValueError(
+            f"{what} has column {repeated if names is None else names[repeated]!r} twice"
+        )
     return np.array(positions)
 
 
@@ -114,11 +104,6 @@ def _check_named(column, names, n_columns, what):
 
 def alike(name, names):
     """The columns with the most similar names, or the first ones, for a message."""
-    nearest = get_close_matches(name, names, n=3) or names[:5]
+    nearest = get_close_matches(name, names, n=3) or names[:3]
     ending = ", ..." if len(nearest) < len(names) else ""
-    return f"; the table has {listed(nearest)}{ending}"
-
-
-def listed(names):
-    """Names for a message."""
-    return ", ".join(map(repr, names))
+    return f"; the table has {', '.join(map(repr, nearest))}{ending}"

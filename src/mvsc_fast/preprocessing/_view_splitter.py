@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.types import IntArray, View
-from ._containers import ChosenOutput, Container, identity, named_items, with_keys_of
-from ._table_columns import (
-    as_table,
-    column_names,
-    columns_of_view,
-    positions_of,
-    take_columns,
-)
+from ._containers import named_items, with_keys_of
+from ._table_columns import as_table, column_names, columns_of_view, positions_of, take_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,9 +20,7 @@ if TYPE_CHECKING:
 Columns: TypeAlias = str | int | slice | Sequence[str] | Sequence[int] | NDArray[Any]
 
 
-class ViewSplitter(  # type: ignore[call-arg]
-    ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
-):
+class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Split the columns of a table into views.
 
     Parameters
@@ -37,15 +28,16 @@ class ViewSplitter(  # type: ignore[call-arg]
     views : dict or list
         Columns of each view; the keys of a dict are the names of the views. The columns of a view
         are given as a string (a prefix of their names), a list of names or of positions, a
-        position, a slice of positions, or a list of booleans, one for each column. The name or the
-        position of a column of text is passed on as an array of shape (n_samples,), as vectorizers
-        expect. Views may share columns. Names require a data frame; positions count from 0, also in
-        data frames.
+        position, or a slice of positions. The name or the position of a column of text is passed on
+        as an array of shape (n_samples,), as vectorizers expect. Views may share columns. Names
+        require a data frame; positions count from 0, also in data frames.
 
     Attributes
     ----------
     columns_ : dict or list of ndarray of int
         Positions of the columns of each view, of shape () for a column of text.
+    text_views_ : list
+        Names of the views of a column of text, whose words `explain` shows.
     unused_ : ndarray of int
         Positions of the columns that are in no view, such as that of an id.
     n_features_in_ : int
@@ -78,6 +70,7 @@ class ViewSplitter(  # type: ignore[call-arg]
 
     views: Mapping[Any, Columns] | Sequence[Columns]
     columns_: Any
+    text_views_: list[Any]
     unused_: IntArray
     n_features_in_: int
     feature_names_in_: Any
@@ -107,6 +100,8 @@ class ViewSplitter(  # type: ignore[call-arg]
             columns_of_view(X, columns, names, name) for name, columns in named_items(self.views)
         ]
         self.columns_ = with_keys_of(self.views, positions)
+        pairs = zip(named_items(self.views), positions, strict=True)
+        self.text_views_ = [name for (name, _), columns in pairs if columns.ndim == 0]
         self.unused_ = np.setdiff1d(np.arange(X.shape[1]), np.hstack(positions))
         validate_data(self, X, skip_check_array=True)
         return self
@@ -121,9 +116,8 @@ class ViewSplitter(  # type: ignore[call-arg]
         Returns
         -------
         dict or list of array, csr_matrix or data frame
-            The views, a dict or a list as ``views``, of the same type as X, or data frames after
-            ``set_output(transform="pandas")``. HDF5 data sets, zarr and Dask arrays are read into
-            memory.
+            The views, a dict or a list as ``views``, of the same type as X. HDF5 data sets, zarr
+            and Dask arrays are read into memory.
 
         Raises
         ------
@@ -142,26 +136,20 @@ class ViewSplitter(  # type: ignore[call-arg]
             )
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
-        chosen = self._output or get_config()["transform_output"]
-        if chosen != "default":
-            X = identity(chosen).fit_transform(X)
         tables = [take_columns(X, positions[columns]) for _, columns in named_items(self.columns_)]
         return with_keys_of(self.views, tables)
 
-    def set_output(self, *, transform: Container | None = None) -> Self:
-        """Set the output container of the views.
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Return the splitter as it is, because views are always of the type of the table.
 
         Parameters
         ----------
-        transform : {"default", "pandas", "polars"}, optional
-            "default" returns views of the same type as the table; None changes nothing.
+        transform : ignored
 
         Returns
         -------
         self
         """
-        if transform is not None:
-            self._output = transform
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

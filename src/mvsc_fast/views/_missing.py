@@ -73,7 +73,8 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import FunctionTransformer
-    >>> model = make_pipeline(TfidfVectorizer(), FunctionTransformer(missing))
+    >>> step = FunctionTransformer(missing, feature_names_out="one-to-one")
+    >>> model = make_pipeline(TfidfVectorizer(), step)
     >>> model.fit_transform(["a good shop", "", "good"]).toarray()[:, 0]
     array([0.60534851,        nan, 1.        ])
     """

@@ -111,6 +111,8 @@ def find_suspects(names, values, constants):
 def warn_of_suspects(views, names, columns):
     """Warn of named columns that are hardly features.
 
+    The columns of sparse views are words, genes or the like, and may have any name.
+
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
@@ -120,18 +122,16 @@ def warn_of_suspects(views, names, columns):
         Names of the columns of each view, see `RowSource`.
     """
     for X, name, titles in zip(observed(views), names, columns, strict=True):
-        if titles is not None and not is_constant(X):
+        if titles is not None and not scipy.sparse.issparse(X) and not is_constant(X):
             _warn_of_view(X, name, titles)
 
 
 def _warn_of_view(X, name, columns):
-
     def values(k):
-        column = X[:, [k]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, k]
-        return column[~np.isnan(column)].tolist()
+        return X[~np.isnan(X[:, k]), k].tolist()
 
-    constants = [] if scipy.sparse.issparse(X) else constant_columns(X)
-    for suspects, kind in find_suspects(dict(enumerate(columns)), values, constants):
+    pairs = find_suspects(dict(enumerate(columns)), values, constant_columns(X))
+    for suspects, kind in pairs:
         if suspects:
             warn_user(
                 f"{view_title(name)} has columns that look like {kind}, not like features: "
