@@ -1,9 +1,13 @@
 """Files of arrays: which variables are views and labels, and which axis has the samples."""
 
+import multiprocessing
+import sys
+
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from processes import run_python
 
 from mvsc_fast.cli import main
 from mvsc_fast.datasets import load_mat
@@ -389,3 +393,46 @@ def test_a_sparse_matrix_of_many_rows_stays_as_small_as_its_file(tmp_path):
     X = load_mat(tmp_path / "tall.mat", transpose=False)[0][0]
     assert X.shape == (2**29, 2) and X.nnz == 1 and X[2**28, 1] == 1
     assert X.data.nbytes + X.indices.nbytes + X.indptr.nbytes < 1000
+
+
+# -------------------------------------------------------------------- processes that read .mat
+
+
+def _widths(path):
+    return [X.shape[1] for X in load_mat(path)[0]]
+
+
+def _in_daemon(path, queue):
+    queue.put(_widths(path))
+
+
+def test_daemonic_workers_read_matlab_files(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": A, "X2": C})
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    worker = context.Process(target=_in_daemon, args=(tmp_path / "a.mat", queue), daemon=True)
+    worker.start()
+    assert queue.get(timeout=60) == [24, 40]
+    worker.join()
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_scripts_from_the_standard_input_read_matlab_files(tmp_path, frozen):
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": A, "X2": C})
+    script = f"""
+    import subprocess, sys
+    if {frozen}:
+        sys.frozen, sys.executable = True, "/nonexistent/application"
+    from mvsc_fast.datasets import load_mat
+    print([X.shape for X in load_mat(sys.argv[1])[0]])
+    """
+    assert run_python(script, tmp_path / "a.mat") == "[(60, 24), (60, 40)]\n"
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".zarr"])
+def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
+    package = {".h5": "h5py", ".zarr": "zarr"}[suffix]
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / f"a{suffix}").write_text("")
+    with pytest.raises(ImportError, match=f"needs {package}: pip install {package}$"):
+        load_mat(tmp_path / f"a{suffix}")

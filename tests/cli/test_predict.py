@@ -2,16 +2,17 @@
 
 import json
 import pickle
-from types import SimpleNamespace
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils import _set_output
+from sklearn.pipeline import make_pipeline
 
-from mvsc_fast import __version__, datasets, metrics
-from mvsc_fast.cli import _predict_command, _readers, main
+from mvsc_fast import ConsensusTLRR, __version__, datasets, metrics
+from mvsc_fast.cli import main
 from mvsc_fast.methods import _base
+from mvsc_fast.preprocessing import FrameEncoder
 
 IDS = np.array([f"s{i:03d}" for i in range(150)])
 
@@ -78,25 +79,6 @@ def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
     assert "50 samples by cluster: " in err and "warning" not in err
 
 
-@pytest.mark.parametrize("at_fit", [True, False])
-def test_a_scaled_model_predicts_with_and_without_pandas(
-    cohort, tmp_path, monkeypatch, capsys, at_fit
-):
-    folder, tables, _ = cohort
-    for name, table in tables.items():
-        table.iloc[:100].to_csv(tmp_path / f"{name}.csv")
-        table.iloc[100:, ::-1].to_csv(tmp_path / f"{name}_new.csv")
-    expected = labelled(folder, *new_files(tmp_path))
-    with monkeypatch.context() as patch:
-        installed(patch, at_fit)
-        fit(tmp_path, "rna.csv", "mirna.csv", "--scale", "standard")
-    with monkeypatch.context() as patch:
-        installed(patch, not at_fit)
-        labels = labelled(tmp_path, *new_files(tmp_path))
-    pd.testing.assert_series_equal(labels, expected)
-    assert "warning" not in capsys.readouterr().err
-
-
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("scaled", [[], ["--scale", "standard"]])
 def test_files_without_names_of_columns_warn(cohort, tmp_path, capsys, scaled):
@@ -108,17 +90,6 @@ def test_files_without_names_of_columns_warn(cohort, tmp_path, capsys, scaled):
     labelled(tmp_path, *(f"{name}={tmp_path / name}.npy" for name in tables))
     err = capsys.readouterr().err
     assert err.count("warning: ") == err.count("warning: no column names, unlike in fit") == 1
-
-
-def new_files(folder):
-    return [f"{name}={folder / name}_new.csv" for name in ("rna", "mirna")]
-
-
-def installed(patch, pandas):
-    """Let pandas look as if it were not installed, unless it is to be."""
-    if not pandas:
-        patch.setattr(_readers, "as_frame", lambda X, *_: X)
-        patch.setattr(_set_output, "check_library_installed", pytest.fail)
 
 
 @pytest.mark.filterwarnings("default")
@@ -144,8 +115,7 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     far = found.unlike.sum()
     told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
     err = capsys.readouterr().err
-    assert err.count(told) == 2  # of either call, once
-    assert err.count("--certainty marks these samples") == 2 and "predict_margin" not in err
+    assert err.count(told) == 2 and "--certainty" in err  # of either call, once
 
 
 def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
@@ -156,7 +126,7 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     both = labelled(folder, *paths)
     assert len(both) == 50 and score(y, both) > 0.9
     err = capsys.readouterr().err
-    assert "mvsc-fast: 50 samples, 30 of them without a view" in err and "--join" not in err
+    assert "20 of 50 samples in every file" in err and "--join" not in err
     assert " of 20 new samples (" in err  # of those with all views
     alone = labelled(folder, f"rna={paths[0]}")
     assert len(alone) == 40 and score(y, alone) > 0.9
@@ -199,20 +169,12 @@ def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
     assert "Check that columns, units and scaling are" in capsys.readouterr().err
 
 
-def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, monkeypatch, capsys):
+@pytest.mark.filterwarnings("default")
+def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, capsys):
     folder, tables, _ = cohort
-    write = _predict_command.load_model
-
-    def lacking(path):
-        content = write(path)
-        model = content["model"]
-        content["model"] = SimpleNamespace(
-            predict=lambda views: np.where(np.arange(50) < 2, -1, model.predict(views))
-        )
-        return content
-
-    monkeypatch.setattr(_predict_command, "load_model", lacking)
-    tables["rna"].iloc[100:].to_csv(tmp_path / "a.csv")
+    table = tables["rna"].iloc[100:].copy()
+    table.iloc[:2] = np.nan
+    table.to_csv(tmp_path / "a.csv")
     labels = labelled(folder, f"rna={tmp_path / 'a.csv'}")
     assert (labels[:2] == -1).all() and (labels[2:] >= 0).all()
     assert "50 samples by cluster: 2 without a label, " in capsys.readouterr().err
@@ -422,3 +384,49 @@ def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
     assert summary["alarm"] == "unseen" and 0.1 < summary["unlike_share"] < 0.2
     assert summary["unlike"] == table.unlike.sum()
     assert "a kind that the fit has not seen" in capsys.readouterr().err
+
+
+# --------------------------------------------------------------------- groups of mixed columns
+
+
+def test_groups_of_mixed_columns_are_encoded_in_both_commands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng, y = np.random.default_rng(0), np.arange(90) % 3
+    table = pd.DataFrame(rng.normal(5 * np.eye(3)[y], 1), columns=["visits", "spend_a", "spend_b"])
+    table["age"] = (20 * y + rng.normal(30, 2, 90)).round()
+    table["city"] = np.array(["Rome", "Oslo", "Bern"])[y]
+    table["review"] = [" ".join(["fast", "late", "kind"][k] for _ in range(5)) for k in y]
+    table.index = pd.Index([f"c{i}" for i in range(90)], name="customer")
+    table.to_csv("all.csv")
+    table.iloc[:30].to_csv("new.csv")
+    groups = {
+        "use": ["visits", "spend_a", "spend_b"],
+        "who": ["age", "city"],
+        "text": ["review"],
+    }
+    options = ["--columns", "use=visits,spend_*", "--columns", "who=age,city"]
+    options += ["--columns", "text=review", "--clusters", "3", "--labels", "l.csv"]
+    assert main(["cluster", "all.csv", *options, "--save", "m.pkl"]) == 0
+    pipeline = make_pipeline(FrameEncoder(groups), ConsensusTLRR(3, random_state=0))
+    found = pd.read_csv("l.csv", index_col="customer").cluster
+    np.testing.assert_array_equal(found, pipeline.fit_predict(table))
+    assert "city (category), review (text)" in capsys.readouterr().err
+    assert main(["predict", "m.pkl", "new.csv", "--labels", "n.csv"]) == 0
+    new = pd.read_csv("n.csv", index_col="customer").cluster
+    np.testing.assert_array_equal(new, pipeline.predict(table.iloc[:30]))
+    assert "ignored" not in capsys.readouterr().err
+    # What cannot be encoded stops.
+    wrong = table.astype(object)
+    wrong.iloc[3, 0] = "many"
+    wrong.to_csv("wrong.csv")
+    table.drop(columns="city").to_csv("less.csv")
+    for arguments, message in (
+        (["cluster", "all.csv", *options, "--save", "m.mvsc"], "m.mvsc"),
+        (["cluster", "all.csv", *options, "--columns", "age"], "'age'"),
+        (["cluster", "all.csv", *options, "--columns", "who=visits"], "'who'"),
+        (["cluster", "wrong.csv", *options], "line 5, column 'visits' is 'many'"),
+        (["predict", "m.pkl", "less.csv"], "less.csv: .*'city'"),
+        (["predict", "m.pkl", "who=new.csv"], "who=new.csv"),
+    ):
+        assert main(arguments) == 2
+        assert re.search(message, capsys.readouterr().err)

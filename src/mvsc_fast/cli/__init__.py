@@ -15,11 +15,6 @@ from ._files import shown_name
 
 __all__ = ["main"]
 
-# Advice of Python in warnings, and that of the shell
-ADVICE = {
-    "predict_margin with return_unlike=True names these samples": "--certainty marks these samples "
-    "in the column unlike",
-}
 FIRST_STEPS = """\
 examples:
   mvsc-fast demo
@@ -55,11 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args.argv = sys.argv[1:] if argv is None else argv
     args.warned = []
 
-    # Warnings are one line each, in words of the shell, once, and also in the report.
+    # Warnings are one line each, once, and also in the report.
     def show(message, *_):
         text = str(message)
-        for python, shell in ADVICE.items():
-            text = text.replace(python, shell)
         if text not in args.warned:
             args.warned.append(text)
             print(f"mvsc-fast: warning: {text}", file=sys.stderr)

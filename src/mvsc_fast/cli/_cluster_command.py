@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
 
 from .. import __version__
 from .._utils.figures import check_picture
@@ -18,20 +17,23 @@ from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
 from ._files import STDIN, naming, shown_name
-from ._labels import load_labels
+from ._matching import load_labels
 from ._options import add_cluster_options, reading_options
-from ._outputs import STDOUT, check_outputs, check_printable, replaced
-from ._readers import load_data
-from ._results import (
+from ._outputs import (
+    STDOUT,
     certainty_columns,
+    check_outputs,
+    check_printable,
     common_labels,
     cross_table,
     note_user,
+    replaced,
     score_table,
     summary,
     write_labels,
 )
-from ._saved import save_model, skops_of
+from ._readers import load_data
+from ._saved import is_native, save_model, skops_of
 from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
 EXAMPLES = """\
@@ -40,6 +42,8 @@ examples:
       a table for each view; rows are matched by the ids in the first column
   mvsc-fast cluster all.xlsx --columns 'blood_*' --columns age,bmi --clusters 3
       two views from the columns of one table
+  mvsc-fast cluster a.csv --columns 'f=n_*' --columns who=age,sex --clusters 6
+      two views of numbers, categories or texts, which are encoded
   mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report r.html
       suggest the number of clusters, standardise columns, and write a report
   mvsc-fast cluster rna.tsv dna.tsv --transpose --clusters 4 --scores known.csv
@@ -91,6 +95,11 @@ def run(args):
     data = load_data(args.files, options, lazy=_lazy(args), square=precomputed)
     for note in data.notes:
         note_user(note)
+    if data.encoder is not None and args.save and is_native(args.save):
+        raise ValueError(
+            f"--save {args.save}: such files have no place for the encoder of NAME=COLUMNS; use "
+            "the suffix .pkl or .skops"
+        )
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
     truth = _truth(True if truth else args.scores, data, n_samples, options.header)
@@ -102,10 +111,6 @@ def run(args):
         check_printable(map(str, truth[0]))
 
     # The number of clusters is suggested, and the model is fitted.
-    if precomputed:
-        views = {
-            name: X if scipy.sparse.issparse(X) else np.asarray(X) for name, X in views.items()
-        }
     counts = _suggested(views, args) if args.clusters == "auto" else None
     n_clusters = args.clusters if counts is None else counts.n_clusters
     structure = _tested(views, n_clusters, args) if args.evidence else None
@@ -293,6 +298,7 @@ def _save(args, data, model):
             "id_name": data.id_name,
             "one_table": data.one_table,
             "version": __version__,
+            "encoder": data.encoder,
             "use": None if args.views is None or data.cells is None else parse_use(args.views),
         },
     )

@@ -1,40 +1,205 @@
-"""What the columns of a table are: features, and what is none."""
+"""What the columns of a table are: ids, features, samples, and what is none."""
 
 import re
 import shlex
+from collections import Counter
+from fnmatch import fnmatchcase
 
 import numpy as np
 
 from .._utils.messages import counted
+from ..preprocessing._table_columns import alike
 from ..views._frames import shown
-from ..views._missing import MAX_MISSING, gaps
 from ..views._suspects import constant_columns, find_suspects
-from ._numbers import is_number
-from ._tables import as_text, is_selecting, select_columns
+from ._tables import Table, as_text, is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
+ANNOTATION = re.compile(
+    r"(?:.*[ _.-])?(?:id|start|end|strand|length|position)|chr(?:om(?:osome)?)?(?:[ _.-].*)?"
+    r"|entrez.*|genomic[ _.-].*",
+    re.IGNORECASE,
+)
+MAX_ODD = 0.2  # maximum share of columns that differ in kind from the other ones
+MAGNITUDE = 100  # ratio of means from which columns differ in kind
 # Numbers that many programs write for missing values, and how often they do.
 CODES = [-99.0, *(sign * (10.0**k - 1) for k in range(3, 7) for sign in (-1, 1))]
 CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1)]
 MIN_CODES = 3
-N_NAMES = 2  # rows of types or further names that programs write below the header
+
+
+# -------------------------------------------------------------------------------------- selection
+
+
+def select_columns(names, selection, file):
+    """Positions of the columns that a text such as "height,w*,!weight" selects.
+
+    Excluded columns may be absent, as they may be those of another file.
+    """
+    selected, excluded = {}, set()
+    # Exact names come before patterns, because names may contain * or ?.
+    for part in filter(None, map(str.strip, selection.split(","))):
+        pattern = part.removeprefix("!")
+        columns = [j for j, name in enumerate(names) if name == pattern]
+        columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if part.startswith("!"):
+            excluded.update(columns)
+        elif columns or pattern == "*":
+            selected |= dict.fromkeys(columns)
+        else:
+            raise ValueError(f"{file}: there is no column {pattern!r}{alike(pattern, names)}")
+    order = selected if is_selecting(selection) else range(len(names))
+    return [j for j in order if j not in excluded]
+
+
+def is_selecting(selection):
+    """Whether a text of --columns selects columns, and does not only exclude some."""
+    return any(part.strip() and not part.strip().startswith("!") for part in selection.split(","))
+
+
+def check_exclusions(text, tables):
+    """Raise ValueError if a column that a text of --columns excludes is in none of the tables."""
+    names = [name for table in tables for name in table.names]
+    for part in map(str.strip, text.split(",")):
+        if part.startswith("!"):
+            select_columns(names, part[1:], " and ".join(table.name for table in tables))
+
+
+def _exclusion(table, columns):
+    """The option that excludes columns of this file."""
+    names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:5]]
+    return f"--columns {shlex.quote(table.prefix + ','.join(f'!{name}' for name in names))}"
+
+
+def _exclusion_or_all(table, columns):
+    """Advice on columns that the reader doubts: exclude them, or use all as they are."""
+    all_columns = f"--columns {shlex.quote(table.prefix + '*')}"
+    return f"{_exclusion(table, columns)} excludes them, {all_columns} uses all columns"
+
+
+# ---------------------------------------------------------------------------------------- samples
 
 
 def check_ids(table):
     """Raise ValueError if an id is missing or occurs more than once."""
     rows = {}
-    for i, text in enumerate(table.ids):
-        line = f"{table.name}: {table.units[0]} {table.rows[i]}"
+    for row, text in zip(table.rows, table.ids, strict=True):
         if not text:
-            at_top = i < N_NAMES
-            advice = ": if this is a second row of names, keep one of them" if at_top else ""
-            raise ValueError(f"{line} has no id in column {table.id_name!r}{advice}")
+            raise ValueError(
+                f"{table.name}: {table.unit} {row} has no id in column {table.id_name!r}"
+            )
         if text in rows:
             raise ValueError(
-                f"{line} has the id {text!r} of {table.units[0]} {rows[text]} again: keep one row "
-                "for each, or use --id-column with another name or, if there are no ids, none"
+                f"{table.name}: {table.unit} {row} has the id {text!r} of {table.unit} "
+                f"{rows[text]} again: keep one row for each, or use --id-column with another name "
+                "or, if there are no ids, none"
             )
-        rows[text] = table.rows[i]
+        rows[text] = row
+
+
+def transpose(table, known_ids, headers, selection, header):
+    """The table whose rows are columns of this one, the samples.
+
+    ``known_ids`` are ids of other files, ``headers`` names of columns of others that are transposed
+    as well, and ``selection`` is the text of --columns, which selects the samples. Without
+    ``header``, samples have no ids.
+    """
+    # Samples are the columns that the user selects, or those of the usual kind.
+    if selection:
+        samples = select_columns(table.names, selection, table.name)
+    else:
+        samples = _sample_columns(table, known_ids, headers)
+    check_text(table, samples)
+    if not samples:
+        raise ValueError(f"{table.name}: no column of numbers, as of a sample with --transpose")
+    if sum(SAMPLE_NAME.fullmatch(name or "") is not None for name in table.ids or ()) > 1:
+        raise ValueError(f"{table.name}: rows look like samples: read it without --transpose")
+    ignored = [name for j, name in enumerate(table.names) if j not in set(samples)]
+    if ignored:
+        table.notes.append(
+            f"{table.name}: columns that are no samples are ignored: {shown(*ignored)}"
+        )
+    # The turned table has the features as names and the header as ids.
+    numbers, names = list(map(str, table.rows)), [table.names[j] for j in samples]
+    features = [name or number for name, number in zip(table.ids or numbers, numbers, strict=True)]
+    turned = Table(table.name, features, table.values[:, samples].T, [{} for _ in numbers], names)
+    turned.unit, turned.notes, turned.prefix = "column", table.notes, table.prefix
+    if header:
+        turned.ids, turned.id_name = names, "id"
+    return turned
+
+
+def _sample_columns(table, known_ids, headers):
+    """The columns that are samples, by other files and by what most columns are."""
+    # Text describes features, but columns that may be numbers stop; names may describe them, too.
+    samples = []
+    for j, name in enumerate(table.names):
+        words = table.words[j]
+        is_text = len(words) > len(table.rows) / 2 and not any(map(is_number, words.values()))
+        if not is_text and (name in known_ids or not ANNOTATION.fullmatch(name)):
+            samples.append(j)
+    check_text(table, samples)
+
+    # Columns of another kind are no samples if other files lack them; with one file, who knows.
+    odd = {j for j in _odd_columns(table, samples) if table.names[j] not in known_ids}
+    if known_ids or headers:
+        samples = [j for j in samples if j not in odd or table.names[j] in headers]
+    odd = [j for j in samples if j in odd]
+    if odd:
+        raise ValueError(
+            f"{table.name} has columns that are unlike the other {len(samples) - len(odd)} in "
+            f"kind: {shown(*(table.names[j] for j in odd))}; {_exclusion_or_all(table, odd)}"
+        )
+    return samples
+
+
+def _odd_columns(table, columns):
+    """Columns whose names or values differ in kind from those of most other ones."""
+    if not columns:
+        return []
+    shapes = [re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", table.names[j])) for j in columns]
+    shape = Counter(shapes).most_common(1)[0][0]
+    X = np.where(np.isfinite(table.values[:, columns]), table.values[:, columns], 0)
+    sizes = np.abs(X).mean(axis=0)
+    kinds = np.array(
+        [
+            [name == shape for name in shapes],
+            (X % 1 == 0).all(axis=0),
+            sizes > MAGNITUDE * np.median(sizes),
+        ]
+    )
+    # A kind is a property that most columns have, or that most lack.
+    is_odd = kinds != (2 * kinds.sum(axis=1, keepdims=True) > len(columns))
+    is_odd[is_odd.sum(axis=1) > MAX_ODD * len(columns)] = False
+    odd = is_odd.any(axis=0) | [is_counter(table.values[:, j]) for j in columns]
+    return [] if odd.all() else [columns[k] for k in np.flatnonzero(odd)]
+
+
+# --------------------------------------------------------------------------------------- features
+
+
+def feature_columns(table, selection):
+    """The columns that a text of --columns selects, after checks of their names and values."""
+    columns = select_columns(table.names, selection, table.name)
+    if not is_selecting(selection):  # then it is the reader who says that they are features
+        like_samples = [name for name in table.names if SAMPLE_NAME.fullmatch(name)]
+        if 2 * len(like_samples) > len(table.names) > 1:
+            raise ValueError(
+                f"{table.name}: the columns ({shown(*like_samples)}) look like samples: use "
+                "--transpose"
+            )
+        # A counter is no feature, nor is a copy of the ids.
+        counters = [j for j in columns if is_counter(table.values[:, j]) or _repeats_ids(table, j)]
+        if counters:
+            table.notes.append(
+                f"{table.name}: {shown(*(table.names[j] for j in counters))} counts the rows or "
+                "repeats the ids, and is ignored"
+            )
+        columns = [j for j in columns if j not in counters]
+        _check_suspects(table, columns)
+    if not columns:
+        raise ValueError(f"{table.name}: no columns except the ids")
+    check_text(table, columns)
+    return columns
 
 
 def is_counter(values):
@@ -53,72 +218,32 @@ def _repeats_ids(table, j):
     ] == [text.lstrip("0") for text in table.ids]
 
 
-def exclusion(table, columns):
-    """The option that excludes columns of this file."""
-    names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:5]]
-    return f"--columns {shlex.quote(table.prefix + ','.join(f'!{name}' for name in names))}"
+def _check_suspects(table, columns):
+    """Raise ValueError at labels, outcomes, ids, constants and columns without values."""
 
+    def values(j):
+        numbers = table.values[:, j]
+        return list(table.words[j].values()) or numbers[~np.isnan(numbers)]
 
-def exclusion_or_all(table, columns):
-    """Advice on columns that the reader doubts: exclude them, or use all as they are."""
-    all_columns = f"--columns {shlex.quote(table.prefix + '*')}"
-    return f"{exclusion(table, columns)} excludes them, {all_columns} uses all columns"
-
-
-def choose_columns(table, selections):
-    """The columns that all texts of --columns select, and whether they only exclude some."""
-    columns = range(len(table.names))
-    # Selections come first, so that exclusions apply to them in any order.
-    for selection in sorted(selections, key=is_selecting, reverse=True):
-        selected = select_columns(table.names, selection, table.name, absent=True)
-        order = selected if is_selecting(selection) else columns
-        columns = [j for j in order if j in selected and j in columns]
-    return columns, not any(map(is_selecting, selections))
-
-
-def feature_columns(table, selections):
-    """The columns that the texts of --columns select, after checks of their names and values."""
-    if table.units[0] == "column":  # transposed: the option has selected the samples
-        selections = ["*"]
-    columns, checked = choose_columns(table, selections)
-    like_samples = [name for name in table.names if SAMPLE_NAME.fullmatch(name)]
-    if checked and 2 * len(like_samples) > len(table.names) > 1:
-        raise ValueError(
-            f"{table.name}: the columns ({shown(*like_samples)}) look like samples: use --transpose"
-        )
-    if checked:
-        # A counter is no feature, nor is a copy of the ids.
-        counters = [j for j in columns if is_counter(table.values[:, j])]
-        counters += [j for j in columns if j not in counters and _repeats_ids(table, j)]
-        if counters:
-            table.notes.append(
-                f"{table.name}: {shown(*(table.names[j] for j in counters))} counts the rows or "
-                "repeats the ids, and is ignored"
+    names = {j: table.names[j] for j in columns}
+    is_empty = np.isnan(table.values).all(axis=0)
+    constants = constant_columns(table.values) + np.flatnonzero(is_empty).tolist()
+    constants = [j for j in constants if not table.words[j]]
+    for suspects, kind in find_suspects(names, values, constants):
+        suspects = [j for j in suspects if j in columns]
+        if suspects:
+            raise ValueError(
+                f"{table.name} has columns that look like {kind}, not like features: "
+                f"{shown(*(table.names[j] for j in suspects))}; "
+                f"{_exclusion_or_all(table, suspects)}"
             )
-        columns = [j for j in columns if j not in counters]
-        _check_suspects(table, columns)
-    # Spreadsheets leave columns without names and values.
-    empty = np.isnan(table.values).all(axis=0)
-    columns = [
-        j for j in columns if not empty[j] or table.words[j] or not table.names[j].isdecimal()
-    ]
-    if not columns:
-        raise ValueError(f"{table.name}: no columns except the ids")
-    check_text(table, columns)
-    return columns
 
 
-def model_columns(table, view, columns, others):
-    """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view.
-
-    ``others`` are the names of the other views that are columns of the table.
-    """
+def model_columns(table, view, columns):
+    """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
     if columns[view] is None:
         return list(range(len(table.names)))
-    positions = {}
-    for j, name in reversed(list(enumerate(table.names))):
-        positions.setdefault(name, []).append(j)
-    if absent := [name for name in columns[view] if name not in positions]:
+    if absent := list((Counter(columns[view]) - Counter(table.names)).elements()):
         way = f"give files in the order {', '.join(columns)}, or some of them as VIEW=FILE"
         way = "use --transpose" if set(absent) & set(table.ids or ()) else way
         raise ValueError(
@@ -126,34 +251,24 @@ def model_columns(table, view, columns, others):
             f"such as {shown(*absent)}: {way}"
         )
     # Columns of the same name are taken in their order.
-    order = [positions[name].pop(-1 if positions[name][1:] else 0) for name in columns[view]]
-    in_others = {name for other in others for name in columns[other] or ()}
-    rest = [name for j, name in enumerate(table.names) if j not in set(order)]
-    if unused := [name for name in rest if name not in in_others]:
-        note = f"{table.name}: columns that the model does not have are ignored: {shown(*unused)}"
-        if note not in table.notes:
-            table.notes.append(note)
+    positions = {}
+    for j, name in enumerate(table.names):
+        positions.setdefault(name, []).append(j)
+    order = [positions[name].pop(0) for name in columns[view]]
     check_text(table, order)
     return order
 
 
-def _check_suspects(table, columns):
-    """Raise ValueError at labels, outcomes, ids and constants."""
+def note_unused(table, columns):
+    """Note the columns of a table that no view of a model has, whose ``columns`` are by view."""
+    names = {name for titles in columns.values() for name in titles or table.names}
+    if unused := [name for name in table.names if name not in names]:
+        table.notes.append(
+            f"{table.name}: columns that the model does not have are ignored: {shown(*unused)}"
+        )
 
-    def values(j):
-        numbers = table.values[:, j]
-        return list(table.words[j].values()) or numbers[~np.isnan(numbers)]
 
-    names = dict(enumerate(table.names))
-    constants = [j for j in constant_columns(table.values) if not table.words[j]]
-    for suspects, kind in find_suspects(names, values, constants):
-        suspects = [j for j in suspects if j in columns]
-        if suspects:
-            raise ValueError(
-                f"{table.name} has columns that look like {kind}, not like features: "
-                f"{shown(*(table.names[j] for j in suspects))}; "
-                f"{exclusion_or_all(table, suspects)}"
-            )
+# ----------------------------------------------------------------------------------------- values
 
 
 def check_text(table, columns):
@@ -162,61 +277,40 @@ def check_text(table, columns):
     if not columns:
         return
     # A word among numbers is more likely to be an error than a column of words.
-    is_numeric = {j: len(table.words[j]) < len(table.rows) / 2 for j in columns}
-    j = min(columns, key=lambda j: (not is_numeric[j], min(table.words[j])))
+    n = len(table.rows)
+    j = min(columns, key=lambda j: (len(table.words[j]) >= n / 2, min(table.words[j])))
     row, words = min(table.words[j]), table.words[j]
-    advice = f"{exclusion(table, columns)} excludes such columns"
+    advice = f"{_exclusion(table, columns)} excludes such columns"
     if all(map(is_number, words.values())):
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
-    elif len([j for j in columns if is_numeric[j] and max(table.words[j]) < N_NAMES]) > 1:
-        advice = "if this is a second row of names or types, remove it"
     cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
-    raise ValueError(f"{table.name}: {table.locate(row, j)} is {cell}, not a number: {advice}")
+    raise ValueError(
+        f"{table.name}: {table.unit} {table.rows[row]}, column {table.names[j]!r} is {cell}, not a "
+        f"number: {advice}"
+    )
 
 
-def check_cells(table, columns, X):
-    """Raise ValueError for infinite cells, many missing ones and codes of missing values."""
+def check_codes(table, columns):
+    """Raise ValueError at numbers that stand for missing values.
 
-    def first(wrong):
-        row, k = (int(indices[0]) for indices in np.nonzero(wrong))
-        return table.locate(row, columns[k])
-
-    infinite = np.isinf(X)
-    if infinite.any():
-        raise ValueError(
-            f"{table.name}: {counted(infinite.sum(), 'infinite cell')}, the first in "
-            f"{first(infinite)}: replace them, or exclude such columns or samples"
-        )
-    # Rows without any cell lack this view; other cells may be missing up to a share.
-    gap = gaps(X)
-    if gap.cells:
-        empty = np.isnan(X)
-        cell = first(empty & ~empty.all(axis=1, keepdims=True))
-        unused = [columns[k] for k in np.flatnonzero(empty.all(axis=0))]
-        if gap.share > MAX_MISSING or unused:
-            advice = f"; {exclusion(table, unused)} excludes empty columns" if unused else ""
-            raise ValueError(
-                f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
-                f"{cell}: fill them, or exclude such columns or samples (up to "
-                f"{100 * MAX_MISSING:g} % may be empty){advice}"
-            )
-        table.notes.append(f"{table.name}: the first empty cell is in {cell}")
-    elif gap.rows:
-        table.notes.append(
-            f"{table.name}: {gap.rows} of {len(X)} samples have an empty row, which lacks this view"
-        )
-    # A code is repeated and outside of the range of all other values of its column.
+    Such a code is repeated, and outside of the range of all other values of its column.
+    """
     for code in CODES:
-        coded = X == code
-        if np.count_nonzero(coded) < MIN_CODES:
+        is_code = table.values == code
+        if np.count_nonzero(is_code) < MIN_CODES:
             continue
-        k = np.flatnonzero(coded.any(axis=0))
-        values = np.where(coded[:, k] | np.isnan(X[:, k]), -code, X[:, k])
-        k = k[values.min(axis=0) > code if code < 0 else values.max(axis=0) < code / 2]
-        if np.count_nonzero(coded[:, k]) >= MIN_CODES:
+        coded = [j for j in columns if is_code[:, j].any()]
+        others = np.where(is_code[:, coded], np.nan, table.values[:, coded])
+        if code < 0:
+            unlike = np.fmin.reduce(others, axis=0, initial=np.inf) > code
+        else:
+            unlike = np.fmax.reduce(others, axis=0, initial=-np.inf) < code / 2
+        coded = [j for j, is_unlike in zip(coded, unlike, strict=True) if is_unlike]
+        n_codes = np.count_nonzero(is_code[:, coded])
+        if n_codes >= MIN_CODES:
             raise ValueError(
-                f"{table.name}: {counted(coded.sum(), 'cell')} {code:.15g}, unlike all other "
-                f"numbers of {counted(len(k), 'column')}, the first in {first(coded)}: replace "
-                "them if they mean missing values"
+                f"{table.name}: {n_codes} cells are {code:.15g}, unlike all other numbers of "
+                f"{shown(*(table.names[j] for j in coded))}: replace them if they mean missing "
+                "values"
             )

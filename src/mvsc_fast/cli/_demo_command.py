@@ -13,8 +13,7 @@ from ..explanation import plot_similarity
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
 from ..spectral import fuse
-from ._outputs import check_outputs, replaced
-from ._results import score_table, write_labels
+from ._outputs import check_outputs, replaced, score_table, write_labels
 
 N_SAMPLES = 300  # of 2000
 

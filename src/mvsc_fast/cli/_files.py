@@ -8,7 +8,6 @@ import numpy as np
 
 from ..datasets._arrays import SUFFIXES
 from ._cells import CELLS, cells_kind
-from ._matching import View
 from ._tables import EXCEL, PACKED, PARQUET, TEXT, read_table
 
 ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
@@ -43,21 +42,21 @@ def file_kind(path):
 
 
 def read_file(path, kind, lazy, reading):
-    """The `Table` of a file or of the standard input, or the `View` of an array."""
+    """The `Table` of a file or of the standard input, or an array."""
     name = shown_name(path)
     if kind == ".npy":
-        return _array(name, path, mmap_mode="r" if lazy else None)
+        return _array(path, mmap_mode="r" if lazy else None)
     if kind != STDIN:
         return read_table(path, name, kind, reading)
     if sys.stdin is None:
         raise ValueError("it is closed")
     content = sys.stdin.buffer.read()
     if content.startswith(b"\x93NUMPY"):
-        return _array(name, io.BytesIO(content))
+        return _array(io.BytesIO(content))
     return read_table(content, name, kind, reading)
 
 
-def _array(name, file, mmap_mode=None):
+def _array(file, mmap_mode=None):
     try:
         X = np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
     except ValueError as error:
@@ -67,7 +66,7 @@ def _array(name, file, mmap_mode=None):
             f"expected a matrix of numbers with a row for each sample, got an array of "
             f"{X.dtype} of shape {X.shape}"
         )
-    return View(name, X)
+    return X
 
 
 def naming(path, function, *args):

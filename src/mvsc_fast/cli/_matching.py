@@ -1,77 +1,56 @@
-"""Matching of the rows of views by the ids of the samples."""
+"""Matching of rows by the ids of the samples: those of views, and those of known labels."""
 
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 
 from .._utils.messages import counted, warn_user
-from ..views._frames import only_in
+from ..views import align
+from ..views._frames import only_in, shown
+from ..views._suspects import LABEL
+from ._columns import check_ids
+from ._files import file_kind, naming, read_file, shown_name
+from ._tables import Reading, Table, as_text
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
 
 
-class View(NamedTuple):
-    """The features of one view before matching: a matrix and the ids of its rows."""
-
-    name: str
-    values: np.ndarray
-    ids: list | None = None
-    id_name: str = ""
-    columns: list | None = None  # their names; None for arrays
+def ids_of(view):
+    """The ids of a data frame, as a pandas index, or None, as for arrays."""
+    index = getattr(view, "index", None)
+    return None if index is None or index.name is None else index
 
 
-def match_views(views, join, square=False):
-    """The matrices of views with the same rows in one order, the ids and notes.
+def match_views(files, views, join, square=False):
+    """Views with the same rows in one order, the ids of these or None, and notes.
 
-    ``square`` matrices have the same columns as rows.
+    ``files`` are their names. ``square`` views, similarities, are matched by the fit.
     """
-    # Files without ids can only be matched by position.
-    first, without = views[0], [view for view in views if view.ids is None]
+    ids = [ids_of(view) for view in views]
+    without = [file for file, index in zip(files, ids, strict=True) if index is None]
     if join not in (None, ANY) and (without or len(views) < 2):
-        raise ValueError(f"--join needs two files or more with ids: {(*without, first)[0].name}")
+        raise ValueError(f"--join needs two files or more with ids: {(*without, files[0])[0]}")
     if without:
-        return _match_by_position(views, without)
-
-    # The ids of any view, those of all views, and those that are kept, in the order of the files.
-    rows = [{text: row for row, text in enumerate(view.ids)} for view in views]
-    union = list(dict.fromkeys(text for view in views for text in view.ids))
-    common = [text for text in union if all(text in positions for positions in rows)]
-    for view in views[1:]:
-        _check_same_ids(first, view, join)
-    ids = common if join == "inner" else union
-    if not ids:
-        raise ValueError(f"no id occurs in all of {', '.join(view.name for view in views)}")
-    if square and len(common) < len(ids):
-        raise ValueError("similarities of samples that a file lacks are unknown: use --join inner")
-
-    # Rows are put into the common order; those of absent samples are NaN.
-    matrices, notes = [], []
-    for view, positions in zip(views, rows, strict=True):
-        X, order = view.values, np.array([positions.get(text, -1) for text in ids])
-        if view.ids != ids:
-            X = X[np.ix_(order, order)] if square else X[order]
-            X[order < 0] = np.nan
-        matrices.append(X)
-    if len(common) < len(union) and join == "inner":
-        notes = [
-            f"{counted(len(ids), 'sample')}, {len(union) - len(ids)} not in every file excluded"
-        ]
-    elif len(common) < len(union):
-        notes = [f"{counted(len(ids), 'sample')}, {len(ids) - len(common)} of them without a view"]
-    elif any(view.ids != ids for view in views):
-        notes = ["files have the ids in different orders: rows are matched by id"]
-    return matrices, np.array(ids, dtype=object), notes
+        return _match_by_position(files, views, ids, without)
+    if square or all(index.equals(ids[0]) for index in ids):
+        return views, ids[0], []
+    for file, index in zip(files[1:], ids[1:], strict=True):
+        _check_same_ids(file, index, files[0], ids[0], join)
+    views = align(views, "inner" if join == "inner" else "outer")
+    n_common, n_all = len(set(ids[0]).intersection(*ids)), len(set().union(*ids))
+    note = f"rows are matched by id: {n_common} of {counted(n_all, 'sample')} in every file"
+    return views, views[0].index, [note]
 
 
-def _check_same_ids(first, view, join):
-    """Raise ValueError if the ids of two views lack more than ``join`` permits."""
-    common = set(first.ids) & set(view.ids)
+def _check_same_ids(file, index, first, first_index, join):
+    """Raise ValueError if two files lack more ids of each other than ``join`` permits."""
     lack = only_in(
-        ([text for text in view.ids if text not in common], view.name),
-        ([text for text in first.ids if text not in common], first.name),
+        (index[~index.isin(first_index)], file),
+        (first_index[~first_index.isin(index)], first),
     )
-    message = f"{view.name} and {first.name} have {counted(len(common), 'id')} in common ({lack})"
-    if not common:
+    n_common = index.isin(first_index).sum()
+    message = f"{file} and {first} have {counted(n_common, 'id')} in common ({lack})"
+    if not n_common:
         raise ValueError(
             f"{message}: ids are matched exactly; --id-column selects another column of ids or "
             "none, and --transpose FILE reads columns as samples"
@@ -81,39 +60,113 @@ def _check_same_ids(first, view, join):
             f"{message}: use --join inner to keep the samples in every file, or --join outer to "
             "keep all samples"
         )
-    if join == ANY and 2 * len(common) < min(len(first.ids), len(view.ids)):
+    if join == ANY and 2 * n_common < min(len(first_index), len(index)):
         warn_user(f"{message}: most samples get their label from a single view")
 
 
-def _match_by_position(views, without):
+def _match_by_position(files, views, ids, without):
     """Match views by position, because some have no ids."""
-    first, n = views[0], len(views[0].values)
-    for view in views[1:]:
-        if len(view.values) != n:
+    n = len(views[0])
+    for file, view in zip(files[1:], views[1:], strict=True):
+        if len(view) != n:
             raise ValueError(
-                f"{view.name} has {counted(len(view.values), 'sample')}, {first.name} has {n}, "
-                "and one has no ids: every file must describe the same samples"
+                f"{file} has {counted(len(view), 'sample')}, {files[0]} has {n}, and one has no "
+                "ids: every file must describe the same samples"
             )
     # Ids in some files alone are suspicious: rows may be in another order.
-    tables = [view for view in without if view.columns is not None]
-    with_ids = [view for view in views if view.ids is not None]
-    if with_ids and (tables or any(view.ids != with_ids[0].ids for view in with_ids)):
+    tables = {
+        file: view for file, view in zip(files, views, strict=True) if hasattr(view, "columns")
+    }
+    index = next((index for index in ids if index is not None), None)
+    others = [other for other in ids if other is not None and not other.equals(index)]
+    if index is not None and (others or set(tables) & set(without)):
         raise ValueError(
-            f"{without[0].name} has no ids, but {with_ids[0].name} has: --id-column FILE:NAME "
-            "selects a column of ids, and --id-column none matches the rows of all files by "
-            "position"
+            f"{without[0]} has no ids, but other files have: --id-column FILE:NAME selects a "
+            "column of ids, and --id-column none matches the rows of all files by position"
         )
     # Integers that two files have in different orders are ids that nobody has named.
-    for view in tables[1:]:
-        column, other = view.values[:, 0], tables[0].values[:, 0]
-        is_integer = len(np.unique(column)) == n > 2 and (column % 1 == 0).all()
+    columns = {file: view.iloc[:, 0].to_numpy() for file, view in tables.items()}
+    for file, column in columns.items():
+        first, other = next(iter(columns.items()))
+        is_integer = len(set(column)) == n > 2 and (column % 1 == 0).all()
         if is_integer and set(column) == set(other) and not np.array_equal(column, other):
             raise ValueError(
-                f"{tables[0].name} and {view.name} have the same numbers in different orders in "
-                f"column {view.columns[0]!r}: name it with --id-column, or exclude it"
+                f"{first} and {file} have the same numbers in different orders in column "
+                f"{tables[file].columns[0]!r}: name it with --id-column, or exclude it"
             )
-    ids = np.array(with_ids[0].ids, dtype=object) if with_ids else None
-    names, notes = ", ".join(view.name for view in without), []
-    if with_ids or tables:  # nobody expects ids of arrays alone
-        notes = [f"{names} without ids: {n} rows are matched by position and numbered from 0"]
-    return [view.values for view in views], ids, notes
+    if len(set(files)) == 1 or index is None and not tables:  # arrays alone have no ids
+        return views, None, []
+    return views, index, [f"{', '.join(without)} without ids: {n} rows are matched by position"]
+
+
+# ----------------------------------------------------------------------------------------- labels
+
+
+def load_labels(path, ids, n_samples, id_name=None, header=True):
+    """Labels from a table, the positions of their samples, and a note or None.
+
+    They are matched by the ``ids`` of the samples, whose name is ``id_name``. Samples without ids
+    are numbered from 0 in the labels of the command line; all other labels of such samples
+    correspond by position. Without ``header``, the first line is a sample unless it has a name of
+    labels.
+    """
+    path, file = Path(path), shown_name(path)
+    source = path, read_file, path, file_kind(path), False
+    reading = Reading(header, id_name=None if ids is None else id_name)
+    table = naming(*source, reading)
+    if not isinstance(table, Table):
+        raise ValueError(f"{file}: expected a table with ids and labels")
+    # A name of labels that no other row has is a header.
+    texts = [table.ids or [""], *(list(words.values()) or [""] for words in table.words)]
+    has_name = [LABEL.fullmatch(text[0] or "") and text.count(text[0]) == 1 for text in texts]
+    if not header and any(has_name):
+        table = naming(*source, reading._replace(header=True))
+
+    # One column has the labels: the only one, or the only one with such a name.
+    columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]
+    columns = columns if len(table.names) > 1 else range(len(table.names))
+    if ids is None and not table.names:  # labels that are text
+        labels, table.ids = table.ids, None
+    elif len(columns) == 1:
+        values, words = table.values[:, columns[0]].tolist(), table.words[columns[0]]
+        labels = [words.get(i, as_text(x) if words else x) for i, x in enumerate(values)]
+        labels = [None if x in (None, "nan") or x != x else x for x in labels]
+    else:
+        raise ValueError(
+            f"{file} must have one column of labels besides the ids, or one called label or "
+            f"cluster, but has {shown(*table.names) or 'none'}"
+        )
+    if table.ids is not None:
+        naming(path, check_ids, table)
+    rows, note = _sample_rows(table, ids, n_samples)
+    present = np.array([label is not None for label in labels]) & (rows >= 0)
+    if not present.any():
+        raise ValueError(f"{file} has no label of these samples")
+    labels = [label for label, is_present in zip(labels, present, strict=True) if is_present]
+    kind = object if any(isinstance(label, str) for label in labels) else None
+    return np.array(labels, dtype=kind), rows[present], note
+
+
+def _sample_rows(table, ids, n_samples):
+    """The position of the sample of each row of labels, -1 for other samples, and a note."""
+    # Samples without ids have numbers, or correspond by position.
+    if ids is None:
+        numbers = set(map(str, range(n_samples)))
+        if table.ids and numbers.issuperset(table.ids):
+            return np.array(list(map(int, table.ids))), None
+        if len(table.rows) != n_samples:
+            raise ValueError(
+                f"{table.name} has {counted(len(table.rows), 'label')} for "
+                f"{counted(n_samples, 'sample')}, and there are no ids to match them"
+            )
+        return np.arange(n_samples), f"{table.name}: labels are matched by position"
+    # No common id means different spelling or the wrong table, which is better said than a score
+    # of none.
+    positions = {text: sample for sample, text in enumerate(ids)}
+    table_ids = table.ids or []
+    if positions.keys().isdisjoint(table_ids):
+        raise ValueError(
+            f"{table.name} has no column of ids such as {shown(*ids[:2])}"
+            + (f", but {shown(*table_ids[:2])}: write them alike" if table_ids else "")
+        )
+    return np.array([positions.get(text, -1) for text in table_ids]), None

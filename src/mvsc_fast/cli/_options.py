@@ -26,8 +26,8 @@ def add_input(parser, files):
         metavar="NAMES",
         action="append",
         help="columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
-        "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table; "
-        "with --transpose, columns that are samples",
+        "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
+        "VIEW=NAMES with numbers, categories and text; with --transpose, columns that are samples",
     )
     add(
         "--transpose",

@@ -9,15 +9,20 @@ import numpy as np
 from .. import __version__
 from .._utils.messages import counted, noted
 from ..judge._landmarks import alarm_of
+from ..methods._prediction import check_limits, predict_blocks
 from ..views._frames import shown
-from ..views._read import read_views
-from ..views._rows import missing_rows
 from ._cells import cells_kind, views_by_columns, with_columns
 from ._matching import ANY
 from ._options import add_input, add_output, reading_options
-from ._outputs import STDOUT, check_outputs, check_printable, replaced
+from ._outputs import (
+    STDOUT,
+    check_outputs,
+    check_printable,
+    note_user,
+    replaced,
+    write_labels,
+)
 from ._readers import SUFFIXES, Fitted, load_data
-from ._results import note_user, write_labels
 from ._saved import load_model
 
 EXAMPLES = """\
@@ -80,6 +85,8 @@ def run(args):
     _check_outputs(args, [args.model, *filter(None, paths)])
     present = [i for i, path in enumerate(paths) if path is not None]
     is_shared = len(set(paths)) == 1 < len(names)
+    if saved.get("encoder") and len(present) < len(names):
+        raise ValueError(f"{args.files[0]}: all views are columns of one table, give its file")
     path, present_names = paths[present[0]], [names[i] for i in present]
     fitted = Fitted(
         saved["id_name"],
@@ -87,6 +94,7 @@ def run(args):
         dict(zip(names, columns, strict=True)),
         dict(zip(names, saved.get("n_features", ()), strict=False)),  # none in old models
         _use(saved, present_names, path),
+        saved.get("encoder"),
     )
     files = paths[:1] if is_shared else [paths[i] for i in present]
     data = load_data(files, reading_options(args, join=ANY), fitted=fitted)
@@ -118,23 +126,29 @@ def run(args):
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
+    model = saved["model"]
+    if args.certainty or args.summary:
+        check_limits(model)
     with warnings.catch_warnings():
         if None not in [*data.columns, *(columns[i] for i in present)]:  # they are matched by name
             warnings.filterwarnings("ignore", "no column names, unlike")
         with noted() as notes:
-            labels = saved["model"].predict(views)
-    for text in notes:
+            samples, rows = predict_blocks(model, views, margins=True)
+            total = _counts(samples)
+            if model.predictor_.has_limits:
+                model.predictor_.tell_unlike([[total["unlike"], total["complete"]]], notes.append)
+    for text in dict.fromkeys(notes):
         note_user(text)
 
-    # Labels, margins and the summary are computed before any of them is written.
-    table, summary = {"cluster": labels}, None
-    if args.certainty or args.summary:
-        margin, unlike = _margins(saved["model"], views)
+    # Labels and the summary are computed before any of them is written.
+    labels, summary = samples["label"], None
+    table = {"cluster": labels}
     if args.certainty:
-        table["margin"] = np.array([f"{value:.3f}" for value in margin.tolist()])
-        table["unlike"] = unlike.astype(int)
+        table["margin"] = np.array([f"{value:.3f}" for value in samples["margin"].tolist()])
+        table["unlike"] = np.maximum(samples["unlike"], 0)
     if args.summary:
-        summary = _summary(saved, views, labels, unlike)
+        missing = {name: gap.rows for name, gap in zip(names, rows.gaps, strict=True)}
+        summary = _summary(saved, samples, total, missing)
     with replaced(args.labels) as stream:
         write_labels(stream, table, data.ids, data.id_name)
     if summary:
@@ -202,56 +216,36 @@ def _use(saved, names, path):
     return [name for name in use if name in names] if isinstance(use, list) else use
 
 
-def _margins(model, views):
-    """Margin of each label, and whether the sample is unlike those of the fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # those of `predict`
-        return model.predict_margin(views, return_unlike=True)
-
-
-def _summary(saved, views, labels, unlike):
+def _summary(saved, samples, total, missing):
     """What a regular run keeps of a prediction, as a dict for JSON.
 
     Unlike samples are counted among those with all views that the model uses, as `predict` does.
+    ``missing`` has the number of samples that lack each view.
     """
-    # The samples that lack each view, and those with all views.
-    names, predictor = saved["views"], saved["model"].predictor_
-    is_missing = dict.fromkeys(names, np.ones(len(labels), dtype=bool))
-    masks = np.concatenate(list(read_views(views, min_samples=1).map(_missing)))
-    is_missing |= dict(zip(views, masks.T, strict=True))
-    used = [is_missing[names[i]] for i in predictor.model.used]
-    is_complete = (labels >= 0) & ~np.any(used, axis=0)
-
-    # Numbers of all samples and of those in each cluster of the fit, also if there are none.
-    total = _counts(np.ones(len(labels), dtype=bool), is_complete, unlike)
+    # Clusters of the fit without new samples are counted, too.
     clusters = [
-        {"cluster": label, **_counts(labels == label, is_complete, unlike)}
-        for label in range(predictor.model.n_clusters)
+        {"cluster": label, **_counts(samples[samples["label"] == label])}
+        for label in range(saved["model"].predictor_.model.n_clusters)
     ]
     return {
         **total,
         "alarm": alarm_of(total["unlike"], total["complete"]),
-        "without_label": int(np.count_nonzero(labels < 0)),
+        "without_label": int(np.count_nonzero(samples["label"] < 0)),
         "clusters": clusters,
-        "without_view": {name: int(is_missing[name].sum()) for name in names},
+        "without_view": missing,
         "versions": {"mvsc_fast": __version__, "model": saved.get("version")},
     }
 
 
-def _missing(first, views):
-    """Which samples of a block lack each view, of shape (m, v)."""
-    return np.stack([missing_rows(X) for X in views], axis=1)
-
-
-def _counts(is_chosen, is_complete, unlike):
-    """Numbers of the chosen samples, of those with all views, and of the unlike among these."""
-    n_complete = int(np.count_nonzero(is_chosen & is_complete))
-    n_unlike = int(np.count_nonzero(is_chosen & is_complete & unlike))
+def _counts(samples):
+    """Numbers of samples, of those with all views, and of the unlike among these."""
+    complete = samples[samples["incomplete"] == 0]
+    n_unlike = int(np.count_nonzero(complete["unlike"]))
     return {
-        "samples": int(np.count_nonzero(is_chosen)),
-        "complete": n_complete,
+        "samples": len(samples),
+        "complete": len(complete),
         "unlike": n_unlike,
-        "unlike_share": round(n_unlike / n_complete, 4) if n_complete else None,
+        "unlike_share": round(n_unlike / len(complete), 4) if len(complete) else None,
     }
 
 

@@ -7,14 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..datasets._arrays import SUFFIXES, read_arrays
+from ..preprocessing import FrameEncoder
 from ..views._frames import shown
-from ..views._square import matrix_doubt
 from ._cells import CELLS, columns_of, parse_use, read_cells
-from ._columns import check_cells, check_ids, check_text, feature_columns, model_columns
+from ._columns import (
+    check_codes,
+    check_exclusions,
+    check_ids,
+    check_text,
+    feature_columns,
+    is_selecting,
+    model_columns,
+    note_unused,
+    select_columns,
+    transpose,
+)
 from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, without_packing
-from ._matching import ANY, View, match_views
-from ._samples import transpose
-from ._tables import Reading, Table, is_selecting, select_columns
+from ._matching import ANY, match_views
+from ._tables import Reading, Table, as_text
 
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
 
@@ -30,6 +40,7 @@ class Data(NamedTuple):
     columns: list = []  # names of the columns of each view, or None
     one_table: bool = False  # whether all views are columns of one table
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
+    encoder: Any = None  # of groups of mixed columns
 
 
 class Fitted(NamedTuple):
@@ -40,6 +51,7 @@ class Fitted(NamedTuple):
     columns: dict  # names of the columns of each view, or None, by the name of the view
     n_features: dict  # of each view, by its name; empty in old models
     use: Any = None  # matrices of cells
+    encoder: Any = None  # of groups of mixed columns
 
 
 class Options(NamedTuple):
@@ -64,8 +76,6 @@ def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **m
     """
     options = options or Options(**more)
     paths = [path if path == STDIN else Path(path) for path in paths]
-    if not paths:
-        raise ValueError("no file was given")
     kinds = {path: file_kind(path) for path in paths}
     real_paths = {os.path.realpath(path) for path in paths}
     if len(real_paths) < len(paths):
@@ -74,19 +84,19 @@ def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **m
     _check_options(kinds, options, turned)
     if any(kind in ALONE for kind in kinds.values()):
         return _read_whole(paths, kinds, options, turned, lazy, fitted)
+    return _read_tables(kinds, options, turned, lazy, square, fitted)
 
+
+def _read_tables(kinds, options, turned, lazy, square, fitted):
+    """The `Data` of tables and arrays, one for each view or a table for all."""
     # Each file is read once, also if several views are columns of it.
-    names = {path: shown_name(path) for path in paths}
-    by_file = {
-        option: _split_by_file(option, getattr(options, option), names)
-        for option in ("id_column", "decimal", "columns")
-    }
+    names = {path: shown_name(path) for path in kinds}
     contents = {}
     for path, kind in kinds.items():
         reading = Reading(
             options.header,
-            _single("decimal", by_file["decimal"][path], names[path]),
-            _single("id-column", by_file["id_column"][path], names[path]),
+            _single("decimal", options, path, names),
+            _single("id_column", options, path, names),
             fitted.id_name if fitted else None,
             path in turned,
         )
@@ -94,95 +104,76 @@ def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **m
             raise ValueError(f"--decimal {reading.decimal!r}: the decimal mark is . or ,")
         contents[path] = naming(path, read_file, path, kind, lazy, reading)
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
-    for path in tables if len(paths) > 1 else ():
+    for path in tables if len(kinds) > 1 else ():
         tables[path].prefix = f"{names[path]}:"
-    columns = by_file["columns"]
-    _check_exclusions(columns, tables)
+
+    # The columns that are chosen are those of the file, which are samples if it is transposed.
+    columns = {path: _values("columns", options, path, names) for path in kinds}
     if fitted and any(columns.values()) and not turned:
         raise ValueError("--columns needs --transpose: the model knows the names of its columns")
-    tables = _with_samples(tables, turned, columns, options.header)
+    for path, text in [(path, text) for path, texts in columns.items() for text in texts]:
+        owners = [table for other, table in tables.items() if text in columns[other]]
+        if not owners:
+            raise ValueError(f"--columns {text}: {names[path]} is not a table")
+        check_exclusions(text, owners)
+    contents |= _with_samples(tables, turned, columns, options.header)
 
-    # Views are columns of tables, or arrays as they are.
-    pairs = list(columns.items())
-    if fitted:
-        pairs = list(zip(paths * (len(fitted.names) // len(paths)), fitted.names, strict=True))
-    elif len(pairs) == 1 and not turned:
-        pairs = _split_views(*pairs[0])
-    views = []
-    for path, selection in pairs:
-        view = contents[path]
-        if path in tables:
-            if fitted:
-                others = [name for file, name in pairs if file == path and name != selection]
-                how = (selection, fitted.columns, others)
-                features = naming(path, model_columns, tables[path], *how)
-            else:
-                features = naming(path, _features, tables[path], selection, square)
-            view = naming(path, _view, tables[path], features)
-        views.append(view)
-    view_names = fitted.names if fitted else _distinct_names(pairs)
+    # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
+    encoder, first = fitted.encoder if fitted else None, next(iter(kinds))
+    groups = _groups(contents[first], columns[first]) if len(kinds) == 1 and not turned else None
+    if encoder or groups:
+        encoder, views = naming(first, _encode_groups, contents[first], groups, encoder)
+        files, view_names, views = [names[first]] * len(views), list(views), list(views.values())
+    else:
+        pairs = _views_of_files(columns, turned, fitted)
+        files, view_names = [names[path] for path, _ in pairs], _view_names(pairs, fitted)
+        views = []
+        for path, selection in pairs:
+            view = contents[path]
+            if path in tables:
+                view = _view(view, selection, path, turned, square, fitted)
+            views.append(view)
+    tables = {path: contents[path] for path in tables}
+    for table in tables.values() if fitted else ():
+        note_unused(table, {"": list(encoder.feature_names_in_)} if encoder else fitted.columns)
 
     # Rows of the views correspond by id, or else by position.
-    matrices, ids, notes = match_views(views, options.join, square)
+    if square and options.join:
+        raise ValueError("--join is for features: similarities of samples cannot be joined")
+    views, index, notes = match_views(files, views, options.join, square)
     notes = [note for table in tables.values() for note in table.notes] + notes
-    id_name = next((view.id_name for view in views if view.id_name), "sample")
-    frames = {}
-    for name, X, view in zip(view_names, matrices, views, strict=True):
-        if square and (doubt := matrix_doubt(X)):
-            raise ValueError(f"{view.name} {doubt}")
-        frames[name] = as_frame(X, None if square else view.columns, ids, id_name)
-    titles = [view.columns for view in views]
-    return Data(frames, None, ids, id_name, notes, titles, len(names) < len(views))
+    titles = [list(view.columns) if hasattr(view, "columns") else None for view in views]
+    ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
+    views = dict(zip(view_names, views, strict=True))
+    return Data(views, None, ids, id_name, notes, titles, len(kinds) < len(views), encoder=encoder)
 
 
 # ---------------------------------------------------------------------------------------- options
 
 
-def _split_by_file(option, values, names):
-    """The values of an option by path: those for one file, as FILE:VALUE, else those for all.
+def _values(option, options, path, names):
+    """The values of an option for a file: those given as FILE:VALUE, or else those for all.
 
     The texts of --columns for all files hold for each.
     """
-    by_file, for_all = {path: [] for path in names}, []
-    for value in values or ():
+    for_file, for_all = [], []
+    for value in getattr(options, option) or ():
         head, colon, text = value.rpartition(":")
         owners = [path for path, name in names.items() if colon and head in (name, Path(name).name)]
-        if owners:
-            by_file[owners[0]].append(text)
-        else:
+        if path in owners[:1]:
+            for_file.append(text)
+        elif not owners:
             for_all.append(value)
-    if option == "columns":
-        return {path: for_all + texts for path, texts in by_file.items()}
-    return {path: texts or for_all for path, texts in by_file.items()}
+    return for_all + for_file if option == "columns" else for_file or for_all
 
 
-def _single(option, values, name):
+def _single(option, options, path, names):
     """The only value of an option for a file, or None."""
+    values = _values(option, options, path, names)
     if len(values) > 1:
-        raise ValueError(f"--{option} is given twice for {name}: {shown(*values)}")
+        option = option.replace("_", "-")
+        raise ValueError(f"--{option} is given twice for {names[path]}: {shown(*values)}")
     return values[0] if values else None
-
-
-def _check_exclusions(columns, tables):
-    """Raise ValueError if --columns excludes a column that none of its tables has."""
-    for text in {text for texts in columns.values() for text in texts}:
-        owners = [table for path, table in tables.items() if text in columns[path]]
-        if not owners:
-            path = next(path for path, texts in columns.items() if text in texts)
-            raise ValueError(f"--columns {path}:{text}: this file is not a table")
-        names = [name for table in owners for name in table.names]
-        files = " and ".join(table.name for table in owners)
-        for part in text.split(","):
-            if part.strip().startswith("!"):
-                select_columns(names, part, files)
-
-
-def _split_views(path, texts):
-    """The file and the texts of --columns for each view: those that select columns are views."""
-    selecting = [text for text in texts if is_selecting(text)]
-    if len(selecting) < 2:
-        return [(path, texts)]
-    return [(path, [text, *(set(texts) - set(selecting))]) for text in selecting]
 
 
 def _check_options(kinds, options, turned):
@@ -223,7 +214,7 @@ def _transposed_files(paths, transpose):
 
 
 def _with_samples(tables, turned, columns, header):
-    """The tables with samples as rows, and their ids."""
+    """The tables with samples as rows, by their paths, whose ids are checked."""
     # Ids of tables with samples in rows tell which columns of the others are samples.
     rows = [table for path, table in tables.items() if path not in turned]
     known_ids = {text for table in rows for text in table.ids or ()}
@@ -231,58 +222,132 @@ def _with_samples(tables, turned, columns, header):
     oriented = {}
     for path, table in tables.items():
         if path in turned:
-            titles = {name for other in headers if other != path for name in headers[other]}
-            how = (known_ids, titles, columns[path], header)
-            table = naming(path, transpose, table, *how)
+            others = [names for other, names in headers.items() if other != path]
+            selection = ",".join(columns[path])
+            table = transpose(table, known_ids, set().union(*others), selection, header)
         if table.ids is not None:
             check_ids(table)
-            if path not in turned:
-                table.notes.append(f"ids are column {table.id_name!r} of {table.name}")
         oriented[path] = table
     return oriented
 
 
-def _features(table, selection, square):
-    """The columns of a view: by the texts of --columns, or those of similarities."""
-    if not square:
-        return feature_columns(table, selection)
-    columns = _square_columns(table)
-    check_text(table, columns)
-    return columns
+def _views_of_files(columns, turned, fitted):
+    """The file of each view, and the text of --columns, or the name of a view of a model."""
+    if fitted:
+        files = list(columns) * (len(fitted.names) // len(columns))
+        return list(zip(files, fitted.names, strict=True))
+    if turned:
+        return [(path, "" if path in turned else ",".join(columns[path])) for path in columns]
+    # With one file, each text that selects columns is a view.
+    views = []
+    for path, texts in columns.items():
+        selections = [text for text in texts if is_selecting(text)]
+        exclusions = [text for text in texts if not is_selecting(text)]
+        if len(columns) > 1 or len(selections) < 2:
+            selections = [",".join(selections)]
+        views += [(path, ",".join(filter(None, [text, *exclusions]))) for text in selections]
+    return views
 
 
-def _view(table, columns):
-    """The `View` of some columns of a table."""
+def _view(table, selection, path, turned, square, fitted):
+    """The data frame of the columns of a view."""
+    # Columns are those of the model, all of a square or transposed table, or those of the user.
+    columns = list(range(len(table.names)))
+    if fitted:
+        columns = model_columns(table, selection, fitted.columns)
+    elif square:
+        check_text(table, columns)
+    elif path not in turned:
+        columns = feature_columns(table, selection)
+    check_codes(table, columns)
     # A matrix of all columns is not copied.
-    all_columns = columns == list(range(len(table.names)))
-    X = table.values if all_columns else table.values[:, columns]
-    check_cells(table, columns, X)
+    is_whole = columns == list(range(len(table.names)))
+    X = table.values if is_whole else table.values[:, columns]
     titles = [table.names[j] for j in columns]
-    return View(table.name, X, table.ids, table.id_name, titles)
-
-
-def _square_columns(table):
-    """The columns of similarities in the order of the rows, by their ids."""
-    if table.ids is None:
-        return list(range(len(table.names)))
-    positions = {name: j for j, name in enumerate(table.names)}
-    if positions.keys() != set(table.ids) or len(positions) < len(table.names):
-        differing = sorted(positions.keys() ^ set(table.ids))
-        raise ValueError(
-            f"{table.name}: its rows and columns do not have the same ids ({shown(*differing)}), "
-            "as similarities must"
-        )
-    return [positions[text] for text in table.ids]
-
-
-def as_frame(X, columns, ids, id_name):
-    """A data frame of the columns of a table, or an array as it is."""
-    if columns is None:
-        return X
+    if fitted is None:
+        hint = "" if turned or square or table.prefix else "; --transpose if these are samples"
+        table.notes.append(_orientation(table, titles, square) + hint)
     import pandas
 
-    index = None if ids is None else pandas.Index(ids, name=id_name)
-    return pandas.DataFrame(X, columns=columns, index=index)
+    return pandas.DataFrame(X, columns=titles, index=_index(table))
+
+
+def _index(table):
+    """The ids of the rows as an index of pandas, or None."""
+    import pandas
+
+    ids = table.ids
+    return None if ids is None else pandas.Index(ids, dtype=object, name=table.id_name)
+
+
+def _orientation(table, features, square):
+    """What was taken for samples and for features, which no rule can know."""
+    sides = ("columns", "rows") if table.unit == "column" else ("rows", "columns")
+    origin = f", ids of column {table.id_name!r}" if table.ids and sides[0] == "rows" else ""
+    samples = table.ids or range(len(table.rows))
+    text = f"{table.name}: samples are {sides[0]}{origin} ({shown(*samples)})"
+    return text if square else f"{text}, features are {sides[1]} ({shown(*features)})"
+
+
+def _view_names(pairs, fitted):
+    """A name for each view: the shortest distinct part of its path, or what selects its columns."""
+    if fitted:
+        return fitted.names
+    # Stems are the most readable names, if they differ.
+    for part in (lambda path: without_packing(path).stem, lambda path: path.name, str):
+        names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
+        if len(set(names)) == len(names):
+            return names
+    names = [selection for _, selection in pairs]
+    if len(set(names)) < len(names):
+        raise ValueError(f"--columns {names[0]}: two views have the same columns")
+    return names
+
+
+# ------------------------------------------------------------------------- groups of mixed columns
+
+
+def _groups(table, texts):
+    """The columns of each view by its name, if texts of --columns are NAME=COLUMNS, else None."""
+    is_table = isinstance(table, Table) and not any("=" in name for name in table.names)
+    pairs = [text.partition("=") for text in texts]
+    if not is_table or not any(equals for _, equals, _ in pairs):
+        return None
+    groups = {}
+    for name, equals, patterns in pairs:
+        if not equals or name in groups:
+            raise ValueError(f"--columns: {name!r} needs a name of its own, as in person=age,city")
+        columns = select_columns(table.names, patterns, table.name)
+        groups[name] = [table.names[j] for j in columns]
+    return groups
+
+
+def _encode_groups(table, groups, encoder):
+    """The encoder of groups of mixed columns, fitted if it is None, and their views."""
+    import pandas
+
+    names = {name for group in groups.values() for name in group} if groups else set()
+    names = names or set(encoder.feature_names_in_)
+    columns = [j for j, name in enumerate(table.names) if name in names]
+    # A word among numbers is an error, not a category.
+    n_numbers = np.count_nonzero(~np.isnan(table.values), axis=0)
+    check_text(table, [j for j in columns if len(table.words[j]) < n_numbers[j]])
+    check_codes(table, columns)
+    cells = []
+    for j in columns:
+        words, values = table.words[j], table.values[:, j]
+        texts = (
+            words.get(i, None if x != x else as_text(x)) for i, x in enumerate(values.tolist())
+        )
+        cells.append(pandas.Series(list(texts), dtype=object) if words else pandas.Series(values))
+    frame = pandas.concat(cells, axis=1).set_axis([table.names[j] for j in columns], axis=1)
+    if table.ids is not None:
+        frame.index = _index(table)
+    if encoder is None:
+        encoder = FrameEncoder(groups).fit(frame)
+        kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
+        table.notes.append(f"{_orientation(table, [], True)}; columns: {', '.join(kinds)}")
+    return encoder, encoder.transform(frame)
 
 
 # ----------------------------------------------------------------------------- arrays and cells
@@ -318,16 +383,3 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
 
     views, y, notes = naming(path, read, path)
     return Data(views, y, notes=notes, columns=[None] * len(views))
-
-
-def _distinct_names(pairs):
-    """A name for each view: the shortest distinct part of its path, or what selects its columns."""
-    # Stems are the most readable names, if they differ.
-    for part in (lambda path: without_packing(path).stem, lambda path: path.name, str):
-        names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
-        if len(set(names)) == len(names):
-            return names
-    names = [texts[0] for _, texts in pairs]
-    if len(set(names)) < len(names):
-        raise ValueError(f"--columns {names[0]}: two views have the same columns")
-    return names

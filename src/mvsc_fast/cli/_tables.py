@@ -8,8 +8,8 @@ import lzma
 import re
 import shlex
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from itertools import islice
+from numbers import Real
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,25 +18,30 @@ import numpy as np
 from .._utils.messages import counted, import_extra
 from ..preprocessing._table_columns import alike
 from ..views._suspects import ID_NAME
-from ._numbers import NUMBER, are_ambiguous, is_number, parse_column
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm")
 PARQUET = (".parquet", ".pq")
 PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+SEPARATORS = "\t;,| "
 N_HEAD = 1000  # number of rows that decide on ids and notation
-N_CELLS = 2**21  # number of cells that are read at a time
+N_CELLS = 2**20  # number of cells that are read at a time
 MISSING = ["?", "na", "NAN", "none", "Null", "-nan"]  # besides those of pandas
-MISSING_CELLS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "n/a", "#N/A", *MISSING]
+MISSING_NAMES = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "n/a", *MISSING]
 NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
 ID_NUMBER = re.compile(r"0\d+|\d{16,}")
 FEATURE_NAMES = re.compile(
-    r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*",
+    r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*"
+    r"|(?:feature|variable|metabolite)s?(?:[ _.-].*)?|data[ _.-]?matrix|#? ?otu.*",
     re.IGNORECASE,
 )
-COMMENT = re.compile(r"[#!].*|sep=.\s*|\s*", re.IGNORECASE | re.DOTALL)  # above a table
+ABOVE = re.compile(rb"(?:[#!].*\n|sep=.\r?\n|[ \t\r]*\n)*", re.IGNORECASE)  # above a table
 TABLE_END = re.compile(rb"\n!\w+_table_end\s*$", re.IGNORECASE)  # of GEO
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.I | re.A)
+MARKED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d+)+", re.A)  # with marks of any meaning
+THOUSANDS = re.compile(r"[+-]?(?:0|[1-9]\d{,2}(?:\.\d{3})*)", re.A)
+LOGICAL = {"true": 1.0, "false": 0.0}
 csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
 
 
@@ -52,59 +57,47 @@ class Reading(NamedTuple):
 
 @dataclass
 class Table:
-    """A table with a row for each sample, unless it is transposed later."""
+    """A table as its file has it, or turned so that samples are rows."""
 
     name: str  # of the file
-    values: np.ndarray  # of the columns but the ids; NaN for cells that are missing or text
+    names: list  # of the columns but the ids; those without have their number
+    values: np.ndarray  # of these columns; NaN for cells that are missing or text
     words: list  # cells of text of each column, by row
-    names: list  # of the columns; those without have their number
     rows: list  # numbers of the rows in the file
+    unit: str = "line"  # of these numbers
     ids: list | None = None
-    id_name: str = ""
-    units: tuple = ("line", "column")  # of the rows and columns
+    id_name: str | None = None
     notes: list = field(default_factory=list)
     prefix: str = ""  # of values of options that are for this file alone
-
-    def locate(self, i, j):
-        """A cell in messages: line 5, column 'height'."""
-        return f"{self.units[0]} {self.rows[i]}, {self.units[1]} {self.names[j]!r}"
-
-
-def as_text(cell):
-    """The text of a cell; numbers without decimals are integers."""
-    whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if whole else cell)
 
 
 def read_table(source, name, kind, reading):
     """The `Table` of a file at a path, or in bytes."""
     import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
-    if kind in PARQUET:
-        return _read_parquet(source, name, reading)
-    if kind in EXCEL:
-        return _read_excel(source, name, reading)
+    read = _read_parquet if kind in PARQUET else _read_excel if kind in EXCEL else _read_text
+    return read(source, name, reading)
+
+
+# ---------------------------------------------------------------------------------------- formats
+
+
+def _read_text(source, name, reading):
+    import pandas as pd
+
     if isinstance(source, Path):
         with PACKED.get(source.suffix.lower(), open)(source, "rb") as file:
             source = file.read()
-    return _read_text(source, name, reading)
-
-
-# ------------------------------------------------------------------------------------------- text
-
-
-def _read_text(content, name, reading):
-    import pandas as pd
-
-    # What pandas does not decide: encoding, comments, header, separator, and rows of other widths.
+    # pandas leaves to its caller: encoding, lines above, separator, header and width of rows.
     notes = []
-    content = TABLE_END.sub(b"\n", _as_utf8(content, name, notes))
-    n_above, start = _skip_comments(content, name, notes)
-    content = content[start:]
+    content = TABLE_END.sub(b"\n", _as_utf8(source, name, notes))
+    above = ABOVE.match(content)[0]
+    content, n_above = content[len(above) :], above.count(b"\n")
+    if not content:
+        raise ValueError(f"{name} is empty")
+    if b"#" in above or b"!" in above:
+        notes.append(f"{name}: {counted(n_above, 'line')} above the table skipped")
     separator = _separator(content)
-    first_rows = list(islice(filter(None, _rows(content, separator)), 2))
-    names = [""] * len(first_rows[0])
-    if reading.header:
-        names = _header(first_rows, f"{name}: line {n_above + 1}")
+    names = _column_names(_first_rows(content, separator), name, f"line {n_above + 1}", reading)
     lines = _lines(content, separator, len(names), n_above, reading.header, name)
     options = {
         "sep": r"\s+" if separator == " " else separator,
@@ -125,41 +118,26 @@ def _read_text(content, name, reading):
         size = max(1, N_CELLS // len(names))
         return read(dtype=dict.fromkeys(columns, str), chunksize=size)
 
-    return _fill(name, names, lines, read(dtype=str, nrows=N_HEAD), chunks, reading, notes)
+    table = Table(name, names, None, None, lines, notes=notes)
+    return _fill(table, read(dtype=str, nrows=N_HEAD), chunks, reading)
 
 
 def _as_utf8(content, name, notes):
     """Text of one of three encodings in UTF-8."""
-    if content.startswith(b"\x1f\x8b"):
-        raise ValueError(f"{name} is compressed: give it the suffix .gz")
     for encoding in ("utf-16",) if content.startswith(WIDE) else ("utf-8-sig", "cp1252"):
         try:
             text = content.decode(encoding)
             break
-        except UnicodeDecodeError as error:
-            reason = error.reason
-    else:
-        raise ValueError(f"{name} is neither text nor a table ({reason})")
+        except UnicodeDecodeError:
+            text = "\0"
     if "\0" in text:
-        raise ValueError(f"{name} has NUL characters: save it as UTF-8")
+        raise ValueError(
+            f"{name} is no text in UTF-8: save it as such, or give it the suffix of its format, "
+            "such as .gz or .xlsx"
+        )
     if encoding == "cp1252":
         notes.append(f"{name} is not UTF-8: read as Windows-1252")
     return content if encoding == "utf-8-sig" and text.isascii() else text.encode()
-
-
-def _skip_comments(content, name, notes):
-    """The numbers of lines and of bytes above a table."""
-    above, stream = [], io.BytesIO(content)
-    for line in stream:
-        if not COMMENT.fullmatch(line.decode()):
-            break
-        above.append(line)
-    else:
-        raise ValueError(f"{name} is empty")
-    n_comments = sum(line.startswith((b"#", b"!")) for line in above)
-    if n_comments:
-        notes.append(f"{name}: {counted(n_comments, 'line')} above the table skipped")
-    return len(above), sum(map(len, above))
 
 
 def _rows(content, separator):
@@ -169,26 +147,38 @@ def _rows(content, separator):
     return csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t")
 
 
+def _first_rows(content, separator):
+    """The first two rows that are not blank, or the only one."""
+    return list(islice(filter(None, _rows(content, separator)), 2))
+
+
 def _separator(content):
-    """The first separator that divides the first two rows into equally many cells."""
-    # A header of one cell lacks the name of the ids, if the row below it has two.
-    for least in (2, 1):
-        for separator in "\t;,| ":
-            widths = [len(row) for row in islice(filter(None, _rows(content, separator)), 2)]
-            if widths[0] >= least and widths[-1] > 1 and widths[-1] - widths[0] in (0, 1):
-                return separator
-    line = content.partition(b"\n")[0].decode()
-    return next((mark for mark in "\t;,|" if mark in line), ",")
+    """The first separator that divides two rows into equally many cells, or a comma.
+
+    The header may lack the name of the ids; one of a single cell is the last choice.
+    """
+    fitting = {}
+    for separator in SEPARATORS:
+        rows = _first_rows(content, separator)
+        header, first = len(rows[0]), len(rows[-1])
+        if first > 1 and first - header in (0, 1):
+            fitting[separator] = header > 1
+    return max(fitting, key=fitting.get, default=",")
 
 
-def _header(rows, location):
-    """The names in the first of two rows; raise ValueError if it may be a sample."""
+def _column_names(rows, name, place, reading):
+    """The names of columns, "" for none, by the header, the first of two rows.
+
+    Raise ValueError if it may be a sample.
+    """
+    if not reading.header:
+        return [""] * len(rows[0])
     names = [cell.strip() for cell in rows[0]]
     first = [cell.strip() for cell in rows[-1]]
     if len(first) - len(names) not in (0, 1):
         raise ValueError(
-            f"{location} has {counted(len(names), 'cell')}, the next row has {len(first)}: the "
-            "first row must contain the names of the columns, without a title above it"
+            f"{name}: {place} has {counted(len(names), 'cell')}, the next row has {len(first)}: "
+            "the first row must contain the names of the columns, without a title above it"
         )
     # A row has one cell more if a separator ends it, or if R has written names of rows.
     if len(first) > len(names):
@@ -199,11 +189,11 @@ def _header(rows, location):
     corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
     corner = corner and len(numbers) < len(rows[0])
     pairs = zip(names, first, strict=True)
-    words = [a for a, b in pairs if is_number(b) > is_number(a) and a not in MISSING_CELLS]
+    words = [a for a, b in pairs if is_number(b) > is_number(a) and a not in MISSING_NAMES]
     if numbers and not corner and len(words) < 2:
         raise ValueError(
-            f"{location} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names "
-            "of columns: use --no-header if it is a sample, else call the first column id"
+            f"{name}: {place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or "
+            "names of columns: use --no-header if it is a sample, else call the first column id"
         )
     return names
 
@@ -223,36 +213,26 @@ def _lines(content, separator, width, n_above, header, name):
     return lines[1:] if header else lines
 
 
-# -------------------------------------------------------------------------------- Excel, Parquet
-
-
 def _read_excel(path, name, reading):
     """The table of the only sheet that is not empty."""
     import pandas as pd
 
     import_extra("openpyxl", f"{name}: Excel", '"mvsc-fast[files]"')
-    sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, engine="openpyxl")
+    options = {"header": None, "dtype": object, "na_values": MISSING, "engine": "openpyxl"}
+    sheets = pd.read_excel(path, sheet_name=None, **options)
     sheets = {title: cells for title, cells in sheets.items() if cells.notna().any(axis=None)}
     if len(sheets) != 1:
         raise ValueError(
-            f"{name} has {len(sheets)} sheets that are not empty "
-            f"({', '.join(map(repr, list(sheets)[:8]))}): save each view as a separate file"
+            f"{name} has {len(sheets)} sheets that are not empty ({', '.join(list(sheets)[:8])}): "
+            "save each view as a separate file"
         )
     (cells,) = sheets.values()
-    cells, notes = cells.dropna(how="all").dropna(axis=1, how="all"), []
-    # Rows with a single cell above a table are a title.
-    widths = cells.notna().sum(axis=1).to_numpy()
-    if widths[0] == 1 < widths.max() - 1:
-        cells = cells[np.argmax(widths > 1) :].dropna(axis=1, how="all")
-        notes.append(f"{name}: the rows above row {cells.index[0] + 1} are read as a title")
-    names = [""] * cells.shape[1]
-    if reading.header:
-        first_rows = cells[:2].map(lambda cell: "" if cell != cell else as_text(cell))
-        names = _header(first_rows.to_numpy().tolist(), f"{name}: row {cells.index[0] + 1}")
-        cells = cells[1:]
-    cells = cells.mask(cells.isin(MISSING_CELLS))
-    rows = (cells.index + 1).tolist()
-    return _from_frame(cells, names, rows, name, reading, notes)
+    cells = cells.dropna(how="all").dropna(axis=1, how="all")
+    first_rows = cells[:2].map(lambda cell: "" if cell != cell else as_text(cell))
+    place = f"row {cells.index[0] + 1}"
+    names = _column_names(first_rows.to_numpy().tolist(), name, place, reading)
+    cells = cells[1:] if reading.header else cells
+    return _from_frame(cells, names, (cells.index + 1).tolist(), name, reading)
 
 
 def _read_parquet(path, name, reading):
@@ -260,32 +240,33 @@ def _read_parquet(path, name, reading):
 
     import_extra("pyarrow", f"{name}: Parquet", '"mvsc-fast[files]"')
     cells = pd.read_parquet(path, engine="pyarrow")
-    names = list(cells)
     if not isinstance(cells.index, pd.RangeIndex) or cells.index.name is not None:
-        names = [*cells.index.names, *names]
-        cells = cells.set_axis(range(cells.shape[1]), axis=1)
-        cells = cells.reset_index(names=[f"index {k}" for k in range(cells.index.nlevels)])
-    names = ["" if name is None else str(name) for name in names]
-    return _from_frame(cells, names, list(range(1, len(cells) + 1)), name, reading, [])
+        cells = cells.rename_axis([title or "" for title in cells.index.names])
+        cells = cells.reset_index(allow_duplicates=True)
+    return _from_frame(cells, list(map(str, cells)), range(1, len(cells) + 1), name, reading)
 
 
-def _from_frame(cells, names, rows, name, reading, notes):
+def _from_frame(cells, names, rows, name, reading):
     cells = cells.set_axis(range(len(names)), axis=1)
-    table = _fill(name, names, rows, cells[:N_HEAD], lambda columns: [cells], reading, notes)
-    table.units = ("row", "column")
-    return table
+    table = Table(name, names, None, None, rows, unit="row")
+    return _fill(table, cells[:N_HEAD], lambda columns: [cells], reading)
 
 
 # ------------------------------------------------------------------------------- ids and numbers
 
 
-def _fill(name, names, rows, head, chunks, reading, notes):
-    """The `Table` of chunks of rows; ``head`` are the first rows, as text if it is known."""
+def _fill(table, head, chunks, reading):
+    """The table with the ids and numbers of chunks of rows.
+
+    ``head`` are the first rows, and ``chunks`` is a function of the columns that stay text.
+    """
     # The first rows decide which column has the ids, and in which points may separate thousands.
-    texts = [[as_text(cell).strip() for cell in head[j].dropna()] for j in head]
+    names, rows, name = table.names, table.rows, table.name
+    cells, has_cell = head.to_numpy(dtype=object), head.notna().to_numpy()
+    first_cells = [cells[has_cell[:, j], j].tolist() for j in head]
+    texts = [[as_text(cell).strip() for cell in cells] for cells in first_cells]
     id_column = _find_ids(name, names, texts, reading)
-    ambiguous = [j for j in head if reading.decimal is None and head[j].dtype.kind not in "fiub"]
-    ambiguous = [j for j in ambiguous if are_ambiguous(texts[j])]
+    ambiguous = [j for j in head if reading.decimal is None and _are_ambiguous(first_cells[j])]
     columns = [j for j in range(len(names)) if j != id_column]
     single = all(dtype == np.float32 for dtype in head[columns].dtypes)
 
@@ -296,15 +277,16 @@ def _fill(name, names, rows, head, chunks, reading, notes):
         stop = start + len(chunk)
         if stop > len(rows):
             break
-        for k, j in enumerate(columns):
-            if chunk[j].dtype.kind in "fiub":
-                values[start:stop, k] = chunk[j]
-                continue
-            cells = chunk[j].astype(object).where(chunk[j].notna(), None).tolist()
-            values[start:stop, k], texts_of_chunk = parse_column(
-                cells, reading.decimal, j in ambiguous
-            )
-            words[k] |= {start + i: text for i, text in texts_of_chunk.items()}
+        dtypes = chunk.dtypes.tolist()
+        numeric = [k for k, j in enumerate(columns) if dtypes[j].kind in "fiub"]
+        values[start:stop, numeric] = chunk[[columns[k] for k in numeric]]
+        for k in sorted(set(range(len(columns))).difference(numeric)):
+            j = columns[k]
+            cells = chunk[j].astype(object).where(chunk[j].notna(), None)
+            for i, cell in enumerate(cells, start):
+                values[i, k], text = _parse_cell(cell, reading.decimal, j in ambiguous)
+                if text is not None:
+                    words[k][i] = text
         if id_column is not None:
             column = chunk[id_column].map(as_text, na_action="ignore")
             ids += column.astype(object).where(column.notna(), None).tolist()
@@ -314,13 +296,18 @@ def _fill(name, names, rows, head, chunks, reading, notes):
 
     # Rows without content are samples that lack the view, but not those that end the table.
     filled = ~np.isnan(values).all(axis=1)
-    filled[[i for cells in words for i in cells]] = True
+    filled[[i for column in words for i in column]] = True
     filled |= np.array([text is not None for text in ids or [None] * len(rows)], dtype=bool)
     if not filled.any():
         raise ValueError(f"{name} has names of columns, but no samples")
     n = int(np.flatnonzero(filled)[-1]) + 1
-    table = Table(name, values[:n], words, [names[j] or str(j + 1) for j in columns], rows[:n])
-    table.notes = notes
+    # Nor are columns without a name and a value.
+    is_used = ~np.isnan(values).all(axis=0)
+    is_used |= np.array([bool(names[j] or words[k]) for k, j in enumerate(columns)], dtype=bool)
+    used = np.flatnonzero(is_used).tolist()
+    table.values = values[:n] if len(used) == len(columns) else values[:n, used]
+    table.words, table.rows = [words[k] for k in used], rows[:n]
+    table.names = [names[columns[k]] or str(columns[k] + 1) for k in used]
     if id_column is not None:
         table.ids, table.id_name = ids[:n], names[id_column] or "id"
     return table
@@ -329,12 +316,13 @@ def _fill(name, names, rows, head, chunks, reading, notes):
 def _find_ids(name, names, texts, reading):
     """The position of the column of ids, or of the names of features in transposed tables."""
     # The user, then the model, then the first column decide.
-    option = reading.id_column
+    option, titles = reading.id_column, [title or str(j + 1) for j, title in enumerate(names)]
     if option is None and reading.id_name in names:
         option = reading.id_name
     if option is not None:
-        labels = [title or str(j + 1) for j, title in enumerate(names)]
-        return None if option == "none" else select_columns(labels, option, name)[0]
+        if option not in (*titles, "none"):
+            raise ValueError(f"{name}: there is no column {option!r}{alike(option, titles)}")
+        return None if option == "none" else titles.index(option)
     # Ids beside a column without a name that counts the rows are better than that counter.
     j, counts = 0, [list(map(str, range(k, k + len(texts[0])))) for k in (0, 1)]
     if len(names) > 1 and NAMELESS.fullmatch(names[0]) and texts[0] in counts:
@@ -360,28 +348,47 @@ def _are_ids(names, j, texts):
     return bool(has_name and whole and texts)
 
 
-def select_columns(names, selection, file, absent=False):
-    """Positions of the columns that a text such as "height,w*,!weight" selects.
+# ------------------------------------------------------------------------------------------ cells
 
-    Excluded columns may be ``absent``, as they are those of another file.
+
+def as_text(cell):
+    """The text of a cell; numbers without decimals are integers."""
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell)
+
+
+def is_number(text):
+    """Whether a text is a number in some notation."""
+    return bool(NUMBER.fullmatch(text) or MARKED.fullmatch(text))
+
+
+def _are_ambiguous(cells):
+    """Whether cells are numbers in text, in all of which a point may separate thousands."""
+    if not all(isinstance(cell, str) for cell in cells):
+        return False
+    texts = [cell.strip() for cell in cells]
+    return all(map(THOUSANDS.fullmatch, texts)) and "." in "".join(texts)
+
+
+def _parse_cell(cell, decimal, ambiguous):
+    """The number in a cell or NaN, and its text or None if it is a number or missing.
+
+    With the option --decimal, other marks separate thousands where these have their places. In
+    ``ambiguous`` columns, points make a number text.
     """
-    selected, excluded, selects = [], set(), False
-    # Exact names come before patterns, because names may contain * or ?.
-    for part in map(str.strip, selection.split(",")):
-        pattern = part.removeprefix("!")
-        columns = [j for j, name in enumerate(names) if name == pattern]
-        columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
-        if not columns and pattern != "*" and not (absent and part.startswith("!")):
-            raise ValueError(f"{file}: there is no column {pattern!r}{alike(pattern, names)}")
-        if part.startswith("!"):
-            excluded.update(columns)
-        else:
-            selects = True
-            selected += [j for j in columns if j not in selected]
-    selected = selected if selects else range(len(names))
-    return [j for j in selected if j not in excluded]
-
-
-def is_selecting(selection):
-    """Whether a text of --columns selects columns, and does not only exclude some."""
-    return any(not part.strip().startswith("!") for part in selection.split(","))
+    if cell is None or isinstance(cell, Real):
+        return np.nan if cell is None else cell, None
+    cell = str(cell).strip()
+    text = cell
+    if text.lower() in LOGICAL:
+        return LOGICAL[text.lower()], None
+    if decimal is not None:
+        for marks in ("," if decimal == "." else ".", " \u00a0\u202f"):
+            groups = rf"[+-]?[1-9]\d{{,2}}(?:[{marks}]\d{{3}})+(?:\{decimal}\d+)?"
+            if re.fullmatch(groups, text, re.A):
+                text = re.sub(f"[{marks}]", "", text)
+        if decimal == ",":
+            text = text.replace(".", "?").replace(",", ".")
+    if ambiguous and "." in text or not NUMBER.fullmatch(text):
+        return np.nan, cell
+    return float(text), None

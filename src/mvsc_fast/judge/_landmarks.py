@@ -25,7 +25,9 @@ OWN_SAMPLES = 5
 UNSEEN, UNLIKE = 0.1, 0.2
 RARE = 1e-3  # probability of as many unlike samples by chance, for the former warning
 MIN_UNLIKE = 10  # samples
-MARGIN = np.dtype([("margin", np.float32), ("unlike", np.int8)])
+MARGIN = np.dtype(
+    [("label", np.int64), ("margin", np.float32), ("unlike", np.int8), ("incomplete", np.int8)]
+)
 
 
 class LandmarkFeatures:
@@ -235,24 +237,26 @@ class Predictor:
         """
         if unlike is None or not self.has_limits:
             return self._predict(views, None, n_threads)
-        scores, labels = self._scored(views, n_threads)
-        absent = [missing_rows(views[i]) for i in self._used]
-        _, far = self.model.margins(scores[~np.any([labels < 0, *absent], axis=0)])
+        margins = self.margins(views, n_threads)
+        far = margins["unlike"][margins["incomplete"] == 0]
         unlike.append([np.count_nonzero(far), len(far)])
-        return labels
+        return margins["label"]
 
     def margins(self, views, n_threads=1):
-        """Margins of the labels of new samples, and whether they are unlike the fitted ones.
+        """Labels of new samples, their margins, and whether samples are unlike the fitted ones.
 
-        See `mvsc_model_margins`.
+        Samples are incomplete if they lack a view that is used. See `mvsc_model_margins`.
 
         Returns
         -------
         ndarray of shape (m,), of type `MARGIN`
         """
-        scores = self.scores(views, n_threads)
+        scores, labels = self._scored(views, n_threads)
         out = np.empty(len(scores), dtype=MARGIN)
+        out["label"] = labels
         out["margin"], out["unlike"] = self.model.margins(scores)
+        absent = [missing_rows(views[i]) for i in self._used]
+        out["incomplete"] = np.any([labels < 0, *absent], axis=0)
         return out
 
     def scores(self, views, n_threads=1):
@@ -293,7 +297,7 @@ class Predictor:
         sentence = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
         # Many unlike samples suggest other units; more than chance explains, a kind that the fit
         # has not seen. Otherwise a note is enough.
-        names = "predict_margin with return_unlike=True names these samples"
+        names = "predict_margin with return_unlike=True, or --certainty, marks these samples"
         alarm = alarm_of(far, m)
         if alarm == "changed":
             warn_user(

@@ -157,17 +157,28 @@ def _original_names(texts, note):
 def predicted_margin(model, X, return_unlike):
     """Margins of new samples, and which of them are unlike the fitted ones; see `ConsensusTLRR`."""
     check_flag(return_unlike, "return_unlike")
-    if return_unlike and not model.predictor_.has_limits:
-        raise ValueError(
-            "the model has no distances of the fitted samples, which return_unlike=True needs: fit "
-            "and save it again"
-        )
+    if return_unlike:
+        check_limits(model)
     margins = predicted(model, X, margins=True)
     return (margins["margin"], margins["unlike"] > 0) if return_unlike else margins["margin"]
 
 
+def check_limits(model):
+    """Raise ValueError if a model cannot tell which samples are unlike the fitted ones."""
+    if not model.predictor_.has_limits:
+        raise ValueError(
+            "the model has no distances of the fitted samples, which return_unlike=True needs: fit "
+            "and save it again"
+        )
+
+
 def predicted(model, X, *, margins=False):
     """Labels or margins of new samples, from a model with a predictor; see `ConsensusTLRR`."""
+    return predict_blocks(model, X, margins)[0]
+
+
+def predict_blocks(model, X, margins):
+    """Labels or margins of new samples, and the `Summary` of their rows, None for Dask arrays."""
     predictor, n_features = model.predictor_, model.n_features_per_view_
     # The views must be those of the fit; absent ones are rows of NaN.
     X = with_absent(X, model.view_names_in_, n_features)
@@ -192,15 +203,16 @@ def predicted(model, X, *, margins=False):
         call = partial(call, n_threads=source.threads(n_threads))
         labels = labels_of(source, call, np.empty(0, dtype=np.intp), empty, notes)
     # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
-    if notes:
-        summary = reduce(add, notes)
-        predictor.warn_of_rows(summary, source.titles)
-        warn_of_zeros(np.concatenate(summary.zeros))
-        warn_of_lost(np.flatnonzero((labels["margin"] if margins else labels) < 0))
-    if notes and unlike:
+    if not notes:
+        return labels, None
+    summary = reduce(add, notes)
+    predictor.warn_of_rows(summary, source.titles)
+    warn_of_zeros(np.concatenate(summary.zeros))
+    warn_of_lost(np.flatnonzero((labels["label"] if margins else labels) < 0))
+    if unlike:
         name, verbose = type(model).__name__, getattr(model, "verbose", 0)
         predictor.tell_unlike(unlike, Progress(name, verbose).log)
-    return labels
+    return labels, summary
 
 
 def native_model(model, names, columns, **facts):
