@@ -59,7 +59,10 @@ class Table(dict[str, np.ndarray]):
 
     def _repr_html_(self):
         columns, n_more = self._cells(MAX_PAGE_ROWS)
-        cells = [[escape(cell) for cell in column] for column in columns.values()]
+        cells = [
+            [escape(cell).replace(" %", "&nbsp;%") for cell in column]
+            for column in columns.values()
+        ]
         html = html_table(list(zip(*cells, strict=True)), list(columns), self._text_columns())
         if n_more:
             html += f"<p>... {n_more} more rows</p>"
