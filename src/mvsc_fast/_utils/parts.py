@@ -59,7 +59,7 @@ class Table(dict[str, np.ndarray]):
 
     def _repr_html_(self):
         columns, n_more = self._cells(MAX_PAGE_ROWS)
-        cells = [[escape(cell) for cell in column] for column in columns.values()]
+        cells = [list(map(html_cell, column)) for column in columns.values()]
         html = html_table(list(zip(*cells, strict=True)), list(columns), self._text_columns())
         if n_more:
             html += f"<p>... {n_more} more rows</p>"
@@ -214,6 +214,11 @@ def folded(title, body):
 def html_lines(text):
     """Each line of a text as a paragraph."""
     return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
+
+
+def html_cell(text):
+    """A cell in which a percentage is not divided."""
+    return escape(text).replace(" %", "&nbsp;%")
 
 
 def html_table(lines, names, text_columns):

@@ -10,7 +10,7 @@ from ..views._read import listed_views
 from ..views._rows import presence
 from ._markers import column_blocks, membership, printed_rows, standardised_differences
 
-N_PROFILED, N_WORDS = 10, 5  # features of each cluster, and words of texts among them
+N_PROFILED, N_WORDS = 10, 5  # features of each cluster, and words of texts
 ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 
@@ -57,14 +57,17 @@ def compute_profiles(fit):
         return None
     value, overall, effect = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
 
-    # The same features for all clusters, in the order of their differences. Words have places of
-    # their own, because they differ less than numbers.
+    # The same features for all clusters, in the order of their differences, and then words, which
+    # would else take all places, or none.
     order = np.argsort(-np.nan_to_num(np.abs(effect)), axis=1, kind="stable")
     views, features, measures = (np.fromiter(x, dtype=object) for x in zip(*names, strict=True))
     is_word = measures[order] == "word"
-    words = order[is_word].reshape(c, -1)[:, :N_WORDS]
-    others = order[~is_word].reshape(c, -1)[:, :N_PROFILED]
-    order = order[np.isin(order, np.union1d(words, others))].reshape(c, -1)
+    parts = []
+    for kind, n_best in ((~is_word, N_PROFILED), (is_word, N_WORDS)):
+        ranked = order[kind].reshape(c, -1)
+        best = np.unique(ranked[:, :n_best])
+        parts.append(ranked[np.isin(ranked, best)].reshape(c, -1))
+    order = np.hstack(parts)
     chosen = order.ravel()
     cluster = np.repeat(np.arange(c), order.shape[1])
     entries = cluster, chosen
@@ -131,7 +134,7 @@ def _words(features):
     view = features.view if isinstance(features.view, str) else f"view_{features.view}"
     names = [f"{view} has {word!r}" for word in features.names]
     has_word = (features.values != 0).astype(np.float32)
-    return features._replace(names=names, values=has_word, measures=["word"] * len(names))
+    return Features(None, names, has_word, features.present, ["word"] * len(names))
 
 
 def _read_table(X, view, fit):
