@@ -152,23 +152,6 @@ def test_files_with_few_ids_in_common(cohort, tmp_path, capsys):
         assert (told in capsys.readouterr().err) == few
 
 
-def test_a_single_new_sample_with_a_number_as_id(cohort, tmp_path):
-    folder, tables, _ = cohort
-    one = tables["rna"].iloc[100:101].set_axis(pd.Index([4711], name="who"))
-    one.to_csv(tmp_path / "one.csv")
-    assert labelled(folder, f"rna={tmp_path / 'one.csv'}").index.tolist() == [4711]
-
-
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("change", [lambda X: X / X.std(), lambda X: 50 * X])
-def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
-    folder, tables, _ = cohort
-    for name, table in tables.items():
-        change(table.iloc[100:]).to_csv(tmp_path / f"{name}.csv")
-    labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv")
-    assert "Check that columns, units and scaling are" in capsys.readouterr().err
-
-
 @pytest.mark.filterwarnings("default")
 def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, capsys):
     folder, tables, _ = cohort
@@ -369,21 +352,6 @@ def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsy
     same = str(tmp_path / "same.csv")
     assert main([*arguments[:-1], same, "--labels", same]) == 2
     assert "same.csv would be written twice" in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
-    views, y = datasets.make_multiview_subspaces(600, 4, random_state=0)
-    is_new = (y == 3) | (np.arange(600) % 2 == 1)
-    rows = np.flatnonzero(is_new & ((y < 3) | (np.arange(600) % 7 == 0)))
-    for i, X in enumerate(views[:2]):
-        np.save(tmp_path / f"v{i}.npy", X[~is_new])
-        np.save(tmp_path / f"n{i}.npy", X[rows])
-    fit(tmp_path, "v0.npy", "v1.npy")
-    table, summary = summarised(tmp_path, tmp_path / "n0.npy", tmp_path / "n1.npy", code=3)
-    assert summary["alarm"] == "unseen" and 0.1 < summary["unlike_share"] < 0.2
-    assert summary["unlike"] == table.unlike.sum()
-    assert "a kind that the fit has not seen" in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------- groups of mixed columns
