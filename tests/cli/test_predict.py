@@ -354,6 +354,21 @@ def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsy
     assert "same.csv would be written twice" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("default")
+def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
+    views, y = datasets.make_multiview_subspaces(600, 4, random_state=0)
+    is_new = (y == 3) | (np.arange(600) % 2 == 1)
+    rows = np.flatnonzero(is_new & ((y < 3) | (np.arange(600) % 7 == 0)))
+    for i, X in enumerate(views[:2]):
+        np.save(tmp_path / f"v{i}.npy", X[~is_new])
+        np.save(tmp_path / f"n{i}.npy", X[rows])
+    fit(tmp_path, "v0.npy", "v1.npy")
+    table, summary = summarised(tmp_path, tmp_path / "n0.npy", tmp_path / "n1.npy", code=3)
+    assert summary["alarm"] == "unseen" and 0.1 < summary["unlike_share"] < 0.2
+    assert summary["unlike"] == table.unlike.sum()
+    assert "a kind that the fit has not seen" in capsys.readouterr().err
+
+
 # --------------------------------------------------------------------- groups of mixed columns
 
 
