@@ -1,4 +1,3 @@
-import re
 import subprocess
 import sys
 import warnings
@@ -37,12 +36,6 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
     sizes = np.bincount(table[:, 1]).tolist()
     told = f"90 samples, 40 + 60 features in 2 views, 3 clusters of {sizes[0]}, {sizes[1]}, "
     assert err == f"mvsc-fast: {told}{sizes[2]} samples\n"
-
-
-def test_labels_go_to_the_output_by_default(data, capsys):
-    main(["cluster", str(data / "plain.npz"), "--clusters", "3"])
-    lines = capsys.readouterr().out.split()
-    assert lines[0] == "sample,cluster" and lines[1][:2] == "0," and len(lines) == 91
 
 
 @pytest.mark.parametrize(
@@ -110,13 +103,6 @@ def test_help_fits_into_80_columns(capsys, monkeypatch, command):
     assert max(map(len, out.split("\n"))) <= 80
 
 
-def test_help_has_examples(capsys):
-    with pytest.raises(SystemExit):
-        main(["cluster", "--help"])
-    out = capsys.readouterr().out
-    assert "examples:" in out and "--id-column" in out
-
-
 @pytest.fixture
 def tables(tmp_path):
     """Two views of 60 samples with ids, the second in another order; the ids and the classes."""
@@ -149,32 +135,6 @@ def test_rows_of_tables_are_matched_by_ids_in_folders_that_are_made(tables, caps
     assert found == ids and accuracy(y, labels) > 0.9
     err = capsys.readouterr().err
     assert "ids of column 'id'" in err and "matched by id" in err and err.count("\n") == 4
-
-
-def test_counts_in_front_are_no_feature(tables, capsys):
-    """Samples sorted by class, so that their numbers would outweigh all features."""
-    folder, ids, y = tables
-    lines = (folder / "a.csv").read_text().split("\n")[1:-1]
-    counted = [f"{1000 * k + 1},{line.partition(',')[2]}" for k, line in enumerate(lines)]
-    header = "," + ",".join(f"f{j}" for j in range(lines[0].count(",")))
-    (folder / "c.csv").write_text("\n".join([header, *counted]) + "\n")
-    found, labels = cluster(folder, folder / "c.csv", "--clusters", 3)
-    assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.8
-
-
-def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
-    folder, ids, y = tables
-    lines = (folder / "b.csv").read_text().split("\n")
-    (folder / "b.csv").write_text("\n".join(line for line in lines if line[:3] != "s07"))
-    files = ["cluster", str(folder / "a.csv"), str(folder / "b.csv"), "--clusters", "3"]
-    assert main(files) == 2
-    err = capsys.readouterr().err
-    assert "59 ids in common (only in" in err and "--join inner" in err
-    for join, n in (("inner", 59), ("outer", 60)):
-        found, labels = cluster(folder, *files[1:], "--join", join)
-        assert len(found) == n and ("s07" in found) == (join == "outer")
-        assert accuracy(y[[ids.index(one) for one in found]], labels) > 0.9
-        assert "59 of 60 samples in every file" in capsys.readouterr().err
 
 
 def test_scale_clusters_auto_and_explain(tables, capsys):
@@ -218,43 +178,6 @@ def test_precomputed_similarities(tables, capsys):
         assert "needs features, but --precomputed expects" in capsys.readouterr().err
 
 
-def test_genes_as_rows(tables, capsys):
-    folder, ids, y = tables
-    for name in "ab":
-        rows = [line.split(",") for line in (folder / f"{name}.csv").read_text().split()]
-        turned = "\n".join("\t".join(cells) for cells in zip(*rows, strict=True)) + "\n"
-        (folder / f"{name}.tsv").write_text(turned)
-    files = [folder / "a.tsv", folder / "b.tsv"]
-    found, labels = cluster(folder, *files, "--transpose", "--clusters", 3)
-    assert found == ids and accuracy(y, labels) > 0.9
-    found, again = cluster(
-        folder, folder / "a.csv", files[1], "--transpose", files[1], "--clusters", 3
-    )
-    assert found == ids and accuracy(labels, again) == 1.0
-    assert main(["cluster", "--transpose", *map(str, files), "--clusters", "3"]) == 2
-    assert "to transpose all files, write --transpose after them" in capsys.readouterr().err
-
-
-def test_scores_of_a_table_of_labels(tables, capsys):
-    folder, ids, y = tables
-    order = np.random.RandomState(1).permutation(60)[:50]
-    lines = [f"{ids[i]},{'abc'[y[i]]}" for i in order]
-    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines]))
-    files = [folder / "a.csv", folder / "b.csv"]
-    cluster(folder, *files, "--clusters", 3, "--scores", folder / "truth.csv")
-    out, err = capsys.readouterr()
-    assert float(out.splitlines()[1].split()[1]) > 0.9
-    assert "--scores: 50 of 60 samples have a label in" in err
-    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines, lines[0]]))
-    assert (
-        main(
-            ["cluster", *map(str, files), "--clusters", "3", "--scores", str(folder / "truth.csv")]
-        )
-        == 2
-    )
-    assert f"'{ids[order[0]]}'" in capsys.readouterr().err
-
-
 def test_samples_without_a_label(tables, monkeypatch, capsys):
     """They are written with -1 and are in no score."""
     folder, ids, y = tables
@@ -289,20 +212,6 @@ def test_labels_of_tables_without_a_header(tmp_path, capsys, name, classes):
     cluster(tmp_path, tmp_path / "a.csv", *options)
     out, _ = capsys.readouterr()
     assert float(out.splitlines()[1].split()[1]) == 1 and "30 samples by cluster" in out
-
-
-def test_labels_of_other_samples_are_refused(tables, capsys):
-    folder, ids, y = tables
-    files = ["cluster", str(folder / "a.csv"), "--clusters", "3"]
-    truth = folder / "truth.csv"
-    for text, message in (
-        ("id,kind\nx1,a\nx2,b\n", "has no column of ids such as 's00', 's01'"),
-        (f"id,kind\n{ids[0]},\n{ids[1]},\nx2,b\n", "has no label of these samples"),
-        (f"id,kind\n{ids[0]},a\n{ids[1]},b\n{ids[0]},b\n", "line 4 has the id .* again"),
-    ):
-        truth.write_text(text)
-        assert main([*files, "--scores", str(truth)]) == 2
-        assert re.search(message, capsys.readouterr().err)
 
 
 @pytest.mark.filterwarnings("default")

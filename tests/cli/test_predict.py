@@ -152,23 +152,6 @@ def test_files_with_few_ids_in_common(cohort, tmp_path, capsys):
         assert (told in capsys.readouterr().err) == few
 
 
-def test_a_single_new_sample_with_a_number_as_id(cohort, tmp_path):
-    folder, tables, _ = cohort
-    one = tables["rna"].iloc[100:101].set_axis(pd.Index([4711], name="who"))
-    one.to_csv(tmp_path / "one.csv")
-    assert labelled(folder, f"rna={tmp_path / 'one.csv'}").index.tolist() == [4711]
-
-
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("change", [lambda X: X / X.std(), lambda X: 50 * X])
-def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
-    folder, tables, _ = cohort
-    for name, table in tables.items():
-        change(table.iloc[100:]).to_csv(tmp_path / f"{name}.csv")
-    labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv")
-    assert "Check that columns, units and scaling are" in capsys.readouterr().err
-
-
 @pytest.mark.filterwarnings("default")
 def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, capsys):
     folder, tables, _ = cohort

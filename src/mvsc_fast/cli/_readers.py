@@ -127,15 +127,21 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     else:
         pairs = _views_of_files(columns, turned, fitted)
         files, view_names = [names[path] for path, _ in pairs], _view_names(pairs, fitted)
-        views = []
+        views, features = [], {path: [] for path in tables}
         for path, selection in pairs:
             view = contents[path]
             if path in tables:
                 view = _view(view, selection, path, turned, square, fitted)
+                features[path] += list(view.columns)
             views.append(view)
+        for path in tables if fitted is None else ():
+            text = _orientation(contents[path], None if square else features[path])
+            may_be_turned = len(kinds) == 1 and not turned and not square
+            hint = "; --transpose if these are samples" if may_be_turned else ""
+            contents[path].notes.append(text + hint)
     tables = {path: contents[path] for path in tables}
     for table in tables.values() if fitted else ():
-        note_unused(table, {"": list(encoder.feature_names_in_)} if encoder else fitted.columns)
+        note_unused(table, encoder.groups_ if encoder else fitted.columns)
 
     # Rows of the views correspond by id, or else by position.
     if square and options.join:
@@ -264,9 +270,6 @@ def _view(table, selection, path, turned, square, fitted):
     is_whole = columns == list(range(len(table.names)))
     X = table.values if is_whole else table.values[:, columns]
     titles = [table.names[j] for j in columns]
-    if fitted is None:
-        hint = "" if turned or square or table.prefix else "; --transpose if these are samples"
-        table.notes.append(_orientation(table, titles, square) + hint)
     import pandas
 
     return pandas.DataFrame(X, columns=titles, index=_index(table))
@@ -280,13 +283,13 @@ def _index(table):
     return None if ids is None else pandas.Index(ids, dtype=object, name=table.id_name)
 
 
-def _orientation(table, features, square):
+def _orientation(table, features=None):
     """What was taken for samples and for features, which no rule can know."""
     sides = ("columns", "rows") if table.unit == "column" else ("rows", "columns")
     origin = f", ids of column {table.id_name!r}" if table.ids and sides[0] == "rows" else ""
     samples = table.ids or range(len(table.rows))
     text = f"{table.name}: samples are {sides[0]}{origin} ({shown(*samples)})"
-    return text if square else f"{text}, features are {sides[1]} ({shown(*features)})"
+    return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
 
 
 def _view_names(pairs, fitted):
@@ -326,8 +329,7 @@ def _encode_groups(table, groups, encoder):
     """The encoder of groups of mixed columns, fitted if it is None, and their views."""
     import pandas
 
-    names = {name for group in groups.values() for name in group} if groups else set()
-    names = names or set(encoder.feature_names_in_)
+    names = set().union(*(groups or encoder.groups_).values())
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
     n_numbers = np.count_nonzero(~np.isnan(table.values), axis=0)
@@ -346,7 +348,7 @@ def _encode_groups(table, groups, encoder):
     if encoder is None:
         encoder = FrameEncoder(groups).fit(frame)
         kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
-        table.notes.append(f"{_orientation(table, [], True)}; columns: {', '.join(kinds)}")
+        table.notes.append(f"{_orientation(table)}; columns: {', '.join(kinds)}")
     return encoder, encoder.transform(frame)
 
 
