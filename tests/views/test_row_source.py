@@ -16,8 +16,9 @@ from dask.distributed import Client, LocalCluster
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views._columns import with_absent
+from mvsc_fast.views._facts import summarised
 from mvsc_fast.views._lazy import LazyView
-from mvsc_fast.views._passes import drawn, labels_of, summarised
+from mvsc_fast.views._passes import drawn, labels_of
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
 from mvsc_fast.views._rows import canonical_order
@@ -55,8 +56,8 @@ def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_p
     source = read_views([KEPT[name](X, tmp_path) for X in views])
     source.rows = rows
     assert (source.n_samples, source.n_features) == (500, [7, 30])
-    found = summarised(source)
-    np.testing.assert_array_equal(found.least, expected.least)
+    for facts, same in zip(summarised(source).views, expected.views, strict=True):
+        assert (facts.n_samples, facts.least, facts.largest) == (500, same.least, same.largest)
     np.testing.assert_array_equal(drawn_samples(source), drawn_samples(RowSource(views)))
     numbers = np.array([499, 0, 3, 212, 130, 131])
     for found, X in zip(source.take(numbers), views, strict=True):
@@ -73,8 +74,9 @@ def test_the_draw_does_not_depend_on_order_or_blocks(views):
     samples = drawn_samples(RowSource(views, rows=64))
     permuted = drawn_samples(RowSource([X[order] for X in views], rows=100))
     np.testing.assert_array_equal(samples, order[permuted])
-    summary = summarised(RowSource(views, rows=64))
-    np.testing.assert_array_equal(summary.least, [X.min() for X in views])
+    facts = summarised(RowSource(views, rows=64)).views
+    assert [view.least for view in facts] == [X.min() for X in views]
+    assert [view.largest for view in facts] == [np.abs(X).max() for X in views]
     complete = drawn(RowSource(views), 500, 2, seed=0, lift=False)
     np.testing.assert_array_equal(complete.samples, canonical_order(views))
 

@@ -6,8 +6,8 @@ import shlex
 import numpy as np
 
 from .._utils.messages import counted
+from ..views._facts import MAX_MISSING, view_facts
 from ..views._frames import shown
-from ..views._missing import MAX_MISSING, gaps
 from ..views._suspects import constant_columns, find_suspects
 from ._numbers import is_number
 from ._tables import as_text, is_selecting, select_columns
@@ -189,22 +189,23 @@ def check_cells(table, columns, X):
             f"{first(infinite)}: replace them, or exclude such columns or samples"
         )
     # Rows without any cell lack this view; other cells may be missing up to a share.
-    gap = gaps(X)
-    if gap.cells:
+    facts, *_ = view_facts(X)
+    if facts.n_cells:
         empty = np.isnan(X)
         cell = first(empty & ~empty.all(axis=1, keepdims=True))
         unused = [columns[k] for k in np.flatnonzero(empty.all(axis=0))]
-        if gap.share > MAX_MISSING or unused:
+        if facts.missing_share > MAX_MISSING or unused:
             advice = f"; {exclusion(table, unused)} excludes empty columns" if unused else ""
             raise ValueError(
-                f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
-                f"{cell}: fill them, or exclude such columns or samples (up to "
+                f"{table.name}: {100 * facts.missing_share:.3g} % of the cells are empty, the "
+                f"first in {cell}: fill them, or exclude such columns or samples (up to "
                 f"{100 * MAX_MISSING:g} % may be empty){advice}"
             )
         table.notes.append(f"{table.name}: the first empty cell is in {cell}")
-    elif gap.rows:
+    elif facts.n_missing:
         table.notes.append(
-            f"{table.name}: {gap.rows} of {len(X)} samples have an empty row, which lacks this view"
+            f"{table.name}: {facts.n_missing} of {len(X)} samples have an empty row, which lacks "
+            "this view"
         )
     # A code is repeated and outside of the range of all other values of its column.
     for code in CODES:

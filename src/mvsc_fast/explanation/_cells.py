@@ -20,12 +20,12 @@ from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..spectral._leiden import edge_weights
 from ..views._frames import shown
 from ..views._missing import imputed, mean_row
-from ..views._passes import MAX_AGREEMENT
 from ..views._rows import canonical_order, missing_rows, spread
 from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
 from ._bind import bind_views, sample_ids
 
+MAX_AGREEMENT = 0.1  # of clusters with batches; about 0 by chance
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
 MIN_WEIGHT = 1e-3  # of an edge, which would else be zero if one end is in a dense region
 

@@ -9,7 +9,8 @@ from sklearn.utils import gen_batches
 
 from .._utils.messages import counted, note, warn_user
 from ..similarity._factors import lower_inverse
-from ..views._missing import ridge_coefficients, warn_of_gaps
+from ..views._facts import warn_of_gaps
+from ..views._missing import ridge_coefficients
 from ..views._rows import SMALL_BLOCK, dense, missing_rows
 from ._model_file import aligned, pack, panels, parts
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
@@ -265,13 +266,13 @@ class Predictor:
         scores = np.empty((views[0].shape[0], self.model.n_clusters), dtype=np.float32)
         return scores, self._predict(views, scores, n_threads)
 
-    def warn_of_rows(self, notes, titles):
+    def warn_of_rows(self, facts, titles):
         """Warn of missing cells, and of negative values in views that had none in fit."""
-        warn_of_gaps(notes.gaps, titles)
+        warn_of_gaps(facts, titles)
         negative = [
             titles[i]
             for i, nonnegative in zip(self._used, self._nonnegative, strict=True)
-            if nonnegative and notes.least[i] < 0
+            if nonnegative and facts[i].least < 0
         ]
         if negative:
             warn_user(

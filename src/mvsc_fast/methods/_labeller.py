@@ -85,7 +85,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     FittedLabels
     """
     # Views that help are chosen, and repeated samples are found, which must not get two labels.
-    equal = equal_samples(sample.views, sample.keys)
+    equal = equal_samples([view.rows for view in sample.views], sample.keys)
     has_few = resolution is None and warn_of_few(equal, n_clusters)
     used = views_of(sample, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
@@ -152,20 +152,20 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
     # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
-    numbers = [sample.kept[i] for i in used.indices]
+    views = [sample.views[i] for i in used.indices]
     return FittedLabels(
         labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
         predictor=judge.features.predictor(
             judge.ridge.coefficients(indicators),
-            numbers,
-            [sample.mean_rows[i] for i in used.indices],
+            [view.position for view in views],
+            [view.mean_row for view in views],
             _limits(judge, labels, distinct, n_clusters),
-            [sample.lifts[i] for i in used.indices],
-            [sample.scalings[i] for i in numbers],
+            [view.lift for view in views],
+            [view.scaling for view in views],
         ),
-        used=numbers,
+        used=[view.position for view in views],
         support=used.graphs.support(labels),
         agreement=used.graphs.agreement,
         fused_agreement=fused_agreement,

@@ -24,7 +24,8 @@ from ..judge._landmarks import MARGIN, Predictor
 from ..judge._model_file import names_in, with_names
 from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, with_absent
-from ..views._passes import Summary, labels_of, warn_of_lost, warn_of_zeros
+from ..views._facts import Summary, warn_of_lost, warn_of_zeros
+from ..views._passes import labels_of
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
@@ -184,20 +185,20 @@ def predicted(model, X, *, margins=False):
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
     # Blocks of rows are labelled, each of which adds its summary and its number of unlike samples.
-    notes: list[Summary] = []
+    summaries: list[Summary] = []
     unlike: list[list[int]] = []
     call = predictor.margins if margins else partial(predictor, unlike=unlike)
     empty = np.empty(0, dtype=MARGIN if margins else np.int64)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
         call = partial(call, n_threads=source.threads(n_threads))
-        labels = labels_of(source, call, np.empty(0, dtype=np.intp), empty, notes)
+        labels = labels_of(source, call, np.empty(0, dtype=np.intp), empty, summaries)
     # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
-    if notes:
-        summary = reduce(add, notes)
-        predictor.warn_of_rows(summary, source.titles)
-        warn_of_zeros(np.concatenate(summary.zeros))
+    if summaries:
+        summary = reduce(add, summaries)
+        predictor.warn_of_rows(summary.views, source.titles)
+        warn_of_zeros(summary.zeros)
         warn_of_lost(np.flatnonzero((labels["margin"] if margins else labels) < 0))
-    if notes and unlike:
+    if summaries and unlike:
         name, verbose = type(model).__name__, getattr(model, "verbose", 0)
         predictor.tell_unlike(unlike, Progress(name, verbose).log)
     return labels
