@@ -1,7 +1,6 @@
 """Row sources: blocks, samples and sums wherever views are kept, and what they refuse."""
 
 import re
-import threading
 from pathlib import Path
 
 import dask
@@ -12,12 +11,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import zarr
-from dask.distributed import Client, LocalCluster
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views._columns import with_absent
 from mvsc_fast.views._facts import summarised
-from mvsc_fast.views._lazy import LazyView
 from mvsc_fast.views._passes import drawn, labels_of
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
@@ -276,19 +273,6 @@ def test_blocks_fit_in_the_memory_there_is():
     assert block_rows([200], available=0) == 128
 
 
-def test_a_cluster_without_workers_is_told_of(views):
-    options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
-    with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
-        source = read_views([da.from_array(X, chunks=(200, -1)) for X in views])
-        coming = threading.Timer(0.5, cluster.scale, [1])
-        with pytest.warns(UserWarning, match="has no workers: the fit waits until") as told:
-            coming.start()
-            total = source.sum(lambda first, blocks: blocks[0].sum(axis=0))
-        coming.join()
-    assert len(told) == 1 and told[0].filename == __file__
-    np.testing.assert_allclose(total, views[0].sum(axis=0))
-
-
 class Counted:
     """A stored view that keeps the bounds of what is read."""
 
@@ -301,24 +285,6 @@ class Counted:
     def __getitem__(self, rows):
         self.read.append((rows.start, rows.stop))
         return self.X[rows]
-
-
-def test_lazy_views_read_the_rows_that_are_needed():
-    stored, rows = Counted(), np.array([2, 3, 9, 15])
-    view = LazyView(stored, "view 7", rows)
-    assert (len(view), view.shape, view.dtype) == (4, (4, 2), np.float32)
-    stored.read.clear()
-    np.testing.assert_array_equal(view[1:3], stored.X[[3, 9]])
-    assert stored.read == [(3, 10)]
-    np.testing.assert_array_equal(np.asarray(view, dtype=np.float64), stored.X[rows])
-    assert view[4:].shape == (0, 2) and view[4:].dtype == np.float32
-    assert len(LazyView(stored, "", rows[:0])) == 0
-    with pytest.raises(TypeError, match="rows are read by slices"):
-        view[[0, 1]]
-    wrong = LazyView(stored, "view 7", rows)
-    stored.X = np.zeros((20, 3), dtype=np.float32)
-    with pytest.raises(ValueError, match=r"view 7, rows 3 to 9: got float32 of shape \(7, 3\)"):
-        wrong[1:3]
 
 
 def test_only_blocks_with_samples_are_read():

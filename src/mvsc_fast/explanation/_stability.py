@@ -20,13 +20,13 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.figures import COLORS, name_clusters, new_figure
+from .._utils.messages import import_extra
 from .._utils.parameters import check_integer
 from .._utils.parts import Part, Table
 from .._utils.types import Estimator, FloatArray, Seed, Views
 from ..views._anndata import is_anndata
-from ..views._lazy import LazyView
 from ..views._read import listed_views
-from ..views._row_source import is_dask, is_stored
+from ..views._row_source import block_rows, is_dask, is_stored
 from ._bind import bind_views, takes_similarities
 
 if TYPE_CHECKING:
@@ -243,19 +243,21 @@ def _subsets(estimator, source, views):
 
 
 def _take_rows(view, rows):
-    """Some rows, in ascending order, of a view or a table; stored ones are read later."""
+    """Some rows, in ascending order, of a view or a table; stored ones are read later by Dask."""
     if scipy.sparse.issparse(view):
         return view.tocsr()[rows]
-    if is_dask(view):  # one chunk at a time, because Dask cannot merge rows of sparse chunks
-        import dask.array as da
-
+    if is_dask(view) or is_stored(view):
+        da = import_extra("dask.array", "the stability of stored views", "dask")
+        if not is_dask(view):
+            view = da.from_array(view, (block_rows([view.shape[1]]), -1), name=False)
+        # One chunk at a time, because Dask cannot merge rows of sparse chunks.
         ends = np.cumsum([0, *view.chunks[0]])
         parts = np.split(rows, np.searchsorted(rows, ends[1:-1]))
         chosen = zip(itertools.pairwise(ends), parts, strict=True)
         return da.concatenate([view[a:b][part - a] for (a, b), part in chosen if part.size])
     if is_anndata(view):
         return view[rows]
-    return LazyView(view, "a view", rows) if is_stored(view) else _safe_indexing(view, rows)
+    return _safe_indexing(view, rows)
 
 
 def plot_stability(

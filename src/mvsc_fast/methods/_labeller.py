@@ -226,11 +226,14 @@ def _best_labellings(labellings, joined, scores, n_clusters):
 
 def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
-    # Equal labellings are compared once.
-    distinct, which = np.unique(labellings, axis=0, return_inverse=True)
+    # Equal labellings are compared once. Tuples are sorted faster than rows of an array.
+    rows = list(map(tuple, labellings.tolist()))
+    distinct = sorted(set(rows))
+    position = {row: i for i, row in enumerate(distinct)}
+    which = [position[row] for row in rows]
+    distinct = np.array(distinct)
     agreement = np.ones((len(distinct), len(distinct)))
     for i, j in combinations(range(len(distinct)), 2):
         shared = mutual_information(distinct[i], distinct[j], n_clusters)
         agreement[i, j] = agreement[j, i] = shared
-    which = which.ravel()
     return agreement[np.ix_(which, which)]

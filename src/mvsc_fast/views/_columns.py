@@ -8,7 +8,6 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
-from ._row_source import is_dask
 from ._rows import is_constant, spread, unit_rows
 
 FEW_COLUMNS = 4
@@ -58,12 +57,7 @@ def with_absent(X, names, n_features):
 def _nothing(view, n_features):
     """A view of NaN, without memory of its size, for the samples of another view."""
     shape = view.shape[0] if hasattr(view, "shape") else len(view), n_features
-    nothing = np.broadcast_to(np.float32(np.nan), shape)
-    if not is_dask(view):
-        return nothing
-    import dask.array
-
-    return dask.array.from_array(nothing, chunks=(view.chunks[0], -1))
+    return np.broadcast_to(np.float32(np.nan), shape)
 
 
 def column_attributes(columns):
