@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from timing import limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR
-from mvsc_fast.judge._landmarks import UNLIKE
+from mvsc_fast.judge._predictor import UNLIKE
 
 CHANGES = {
     "as in fit": lambda X, rng: X,

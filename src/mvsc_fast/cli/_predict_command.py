@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import __version__
 from .._utils.messages import counted, noted
-from ..judge._landmarks import alarm_of
+from ..judge._predictor import alarm_of
 from ..views._frames import shown
 from ..views._read import read_views
 from ..views._rows import missing_rows

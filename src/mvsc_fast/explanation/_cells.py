@@ -15,7 +15,8 @@ from .._utils.messages import import_extra, warn_user
 from .._utils.parameters import check_integer
 from .._utils.threads import use_threads
 from .._utils.types import Estimator, Views
-from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, margins_of
+from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures
+from ..judge._predictor import margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..spectral._leiden import edge_weights
 from ..views._frames import shown

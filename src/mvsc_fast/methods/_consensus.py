@@ -26,7 +26,7 @@ from ..views._row_source import check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
 from ._plan import plan_fit
-from ._prediction import native_model, predicted, predicted_margin
+from ._prediction import native_model, predicted_labels, predicted_margin
 
 ViewSelection = Literal["auto", "all"]
 Store = Literal["all", "predictor", "labels"]
@@ -371,7 +371,7 @@ class ConsensusTLRR(MultiViewClusterer):
             If a view is invalid, or if its features differ from those in `fit`.
         """
         self._fitted_predictor()
-        return predicted(self, X)
+        return predicted_labels(self, X)
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
         """Return how certain the labels of new samples are.

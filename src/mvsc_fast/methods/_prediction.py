@@ -20,8 +20,8 @@ from .._utils.parameters import CHECKS, check_flag
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import GappyViews, LabelArray
-from ..judge._landmarks import MARGIN, Predictor
 from ..judge._model_file import names_in, with_names
+from ..judge._predictor import PREDICTION, Predictor
 from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, with_absent
 from ..views._facts import Summary, warn_of_lost, warn_of_zeros
@@ -112,7 +112,7 @@ class SavedPredictor:
         -------
         ndarray of shape (n_new,)
         """
-        return predicted(self, self._by_name(X))
+        return predicted_labels(self, self._by_name(X))
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
         """Compute the margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
@@ -163,12 +163,22 @@ def predicted_margin(model, X, return_unlike):
             "the model has no distances of the fitted samples, which return_unlike=True needs: fit "
             "and save it again"
         )
-    margins = predicted(model, X, margins=True)
-    return (margins["margin"], margins["unlike"] > 0) if return_unlike else margins["margin"]
+    rows = _predicted(model, X)
+    return (rows["margin"], rows["unlike"] > 0) if return_unlike else rows["margin"]
 
 
-def predicted(model, X, *, margins=False):
-    """Labels or margins of new samples, from a model with a predictor; see `ConsensusTLRR`."""
+def predicted_labels(model, X):
+    """Labels of new samples, from a model with a predictor; see `ConsensusTLRR`."""
+    rows = _predicted(model, X)
+    if not isinstance(rows, np.ndarray):  # rows of Dask arrays, which are read later
+        return rows["label"]
+    name, verbose = type(model).__name__, getattr(model, "verbose", 0)
+    model.predictor_.tell_unlike(rows, Progress(name, verbose).log)
+    return rows["label"].copy()
+
+
+def _predicted(model, X):
+    """An array, or a Dask array, of what is predicted of each new sample, see `PREDICTION`."""
     predictor, n_features = model.predictor_, model.n_features_per_view_
     # The views must be those of the fit; absent ones are rows of NaN.
     X = with_absent(X, model.view_names_in_, n_features)
@@ -184,24 +194,19 @@ def predicted(model, X, *, margins=False):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
-    # Blocks of rows are labelled, each of which adds its summary and its number of unlike samples.
+    # Blocks of rows are labelled, each of which adds its summary.
     summaries: list[Summary] = []
-    unlike: list[list[int]] = []
-    call = predictor.margins if margins else partial(predictor, unlike=unlike)
-    empty = np.empty(0, dtype=MARGIN if margins else np.int64)
+    no_samples, no_rows = np.empty(0, dtype=np.intp), np.empty(0, dtype=PREDICTION)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
-        call = partial(call, n_threads=source.threads(n_threads))
-        labels = labels_of(source, call, np.empty(0, dtype=np.intp), empty, summaries)
+        call = partial(predictor.predictions, n_threads=source.threads(n_threads))
+        rows = labels_of(source, call, no_samples, no_rows, summaries)
     # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
     if summaries:
         summary = reduce(add, summaries)
         predictor.warn_of_rows(summary.views, source.titles)
         warn_of_zeros(summary.zeros)
-        warn_of_lost(np.flatnonzero((labels["margin"] if margins else labels) < 0))
-    if summaries and unlike:
-        name, verbose = type(model).__name__, getattr(model, "verbose", 0)
-        predictor.tell_unlike(unlike, Progress(name, verbose).log)
-    return labels
+        warn_of_lost(np.flatnonzero(rows["label"] < 0))
+    return rows
 
 
 def native_model(model, names, columns, **facts):
