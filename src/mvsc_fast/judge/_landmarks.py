@@ -1,5 +1,7 @@
 """Features of samples by landmarks, on which labels of new samples are regressed."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import euclidean_distances
@@ -7,14 +9,25 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse
+from ..views._lift import Lift
 from ..views._missing import ridge_coefficients
 from ..views._rows import SMALL_BLOCK
+from ..views._scaling import ColumnScaling
 from ._model_file import pack, panels
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 from ._predictor import Predictor  # pickles of earlier versions name it here
 
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
+
+
+class RowSteps(NamedTuple):
+    """What a fit does to the rows of a view before their features are computed."""
+
+    position: int  # of the view among all views
+    mean_row: np.ndarray  # of the scaled view, which fills missing cells
+    scaling: ColumnScaling | None  # of the columns
+    lift: Lift | None
 
 
 class LandmarkFeatures:
@@ -123,47 +136,38 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def predictor(self, B, used, mean_rows=None, limits=None, lifts=None, scalings=None):
+    def predictor(self, B, steps, limits=None):
         """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
         ----------
         B : ndarray of shape (D, n_clusters), float32
-        used : list of int
-            Indices of the views from which the features are computed.
-        mean_rows : list of ndarray of shape (d_i,), optional
-            Mean rows of these views, scaled, which fill missing cells.
+        steps : list of RowSteps
+            What a fit did to the rows of each view before the features are computed.
         limits : ndarray of shape (2 * n_clusters,), optional
             See `mvsc_model_margins`.
-        lifts : list of (Lift or None), optional
-            The lifts of these views, of whose rows the features are.
-        scalings : list of (ColumnScaling or None), optional
-            The scalings of their columns, before all else.
         """
         # The regression weights the unit rows of all views by 1 / sqrt(v), as `of_fitted` does.
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
         directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
-        # Parts that a model may lack are None: fills of a single view, mean rows, lifts, scalings.
+        # Parts that a model may lack are None: the fill of a single view, lifts, scalings.
         fills = _fills([view["landmarks"] for view in self._views])
-        means = mean_rows or [None] * v
-        lifts = lifts or [None] * v
-        scalings = scalings or [None] * v
         views = []
         for k, view in enumerate(self.rows):
-            arrays, lift, fill = self._views[k], lifts[k], fills[k]
+            arrays, fill, (position, mean_row, scaling, lift) = self._views[k], fills[k], steps[k]
             entry = {
-                "input": used[k],
+                "input": position,
                 "n_features": view.n_features - (lift is not None),
                 "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT,
                 "mean": arrays["mean"],
                 "landmarks": arrays["landmarks"],
-                "mean_row": means[k],
+                "mean_row": mean_row,
                 "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
             # New rows come unscaled, so that the model repeats the scaling of the fit.
-            if scalings[k] is not None:
-                entry |= scalings[k]._asdict()
+            if scaling is not None:
+                entry |= scaling._asdict()
             # Without codes, the columns that the fit left out get zeros here, and the model
             # multiplies rows as they are. With codes, the model first maps the columns to
             # components.

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
+from ..judge._landmarks import RowSteps
 from ..judge._modularity import corrected_modularity
 from ..judge._predictor import BEYOND, limits_of, residuals
 from ..judge._resolution import partitioned_graphs
@@ -159,11 +160,8 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         affinity=affinity,
         predictor=judge.features.predictor(
             judge.ridge.coefficients(indicators),
-            [view.position for view in views],
-            [view.mean_row for view in views],
+            [RowSteps(view.position, view.mean_row, view.scaling, view.lift) for view in views],
             _limits(judge, labels, distinct, n_clusters),
-            [view.lift for view in views],
-            [view.scaling for view in views],
         ),
         used=[view.position for view in views],
         support=used.graphs.support(labels),
