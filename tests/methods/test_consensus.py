@@ -582,6 +582,21 @@ def test_directions_of_wide_views_decide_not_lengths_nor_the_order_of_views():
     assert adjusted_rand_score(model.fit(views[::-1]).labels_, labels) > 0.99
 
 
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+def test_the_order_of_views_and_columns_and_zeros_change_no_bit_of_the_graph(form):
+    rng = np.random.RandomState(0)
+    views = [rng.poisson(rng.gamma(0.4, size=d), (150, d)).astype(float) for d in (40, 90, 200)]
+    shuffled = [X[:, rng.permutation(X.shape[1])] for X in views]
+    changed = [np.insert(X, [0, 7, 7], 0, axis=1) for X in shuffled[::-1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing but noise
+        expected = ConsensusTLRR(3, random_state=0).fit([form(X) for X in views])
+        model = ConsensusTLRR(3, random_state=0).fit([form(X) for X in changed])
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert (model.affinity_matrix_ != expected.affinity_matrix_).nnz == 0
+    np.testing.assert_array_equal(model.view_support_[::-1], expected.view_support_)
+
+
 def test_the_order_of_samples_whose_keys_are_equal_changes_no_label():
     rng = np.random.RandomState(0)
     view = np.hstack([rng.uniform(size=(100, 5)), np.full((100, 1), 1e18)])

@@ -99,8 +99,9 @@ class LandmarkFeatures:
 
     def _image(self, kernel_coefficients, views):
         """The bytes of a model with these landmarks, and with more entries of each view."""
-        # Matrices are stored in the layout that the C code reads.
+        # Records are in the order of the inputs, and matrices in the layout that the C code reads.
         records = [arrays | more for arrays, more in zip(self._views, views, strict=True)]
+        records.sort(key=lambda view: view["input"])
         for view in records:
             L = view["landmarks"]
             view |= {"landmarks": panels(L.T), "squares": np.einsum("ij,ij->i", L, L)}
@@ -186,7 +187,8 @@ class LandmarkFeatures:
             views.append(entry)
         # The format has one record for each view, and no place for facts of the whole model: the
         # limits are in the first record.
-        views[0]["limits"] = limits
+        first = min(views, key=lambda entry: entry["input"])
+        first["limits"] = limits
         return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
 
 

@@ -19,7 +19,7 @@ from ..views._rows import (
     spread,
     unit_rows,
 )
-from ..views._view_rows import ViewRows, nonzero_columns
+from ..views._view_rows import ViewRows, canonical_columns, nonzero_columns
 from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
@@ -107,8 +107,15 @@ def _graph(X):
 
 
 def z_of_halves(X):
-    """`permutation_z` between the graphs of the even and of the odd columns of a view."""
-    X = unit_rows(X)
+    """`permutation_z` between the graphs of two halves of the columns of a view.
+
+    Every second one of the `canonical_columns` is in the same half. Infinity if there are fewer
+    than four: too few to decide.
+    """
+    columns = canonical_columns(X)
+    if len(columns) < MIN_COLUMNS:
+        return np.inf
+    X = unit_rows(X[:, columns])
     return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
 
 
@@ -204,7 +211,7 @@ class ViewGraphs:
         return permutation_z(*graphs)
 
     def z_within(self, i):
-        """z between the graphs of the even and of the odd columns of view i."""
+        """`z_of_halves` of view i; infinity if too few samples have it."""
         has = self.present[i]
         if has.sum() < MIN_SAMPLES and not has.all():
             return np.inf
@@ -215,7 +222,6 @@ class ViewGraphs:
         return (
             len(views) > 1
             and len(self.samples) >= MIN_SAMPLES
-            and min(self._columns[i].shape[1] for i in views) >= MIN_COLUMNS
             and bool((self.across(views) < MIN_Z).all())
             and all(self.z_within(i) < MIN_Z for i in views)
         )
@@ -224,8 +230,8 @@ class ViewGraphs:
         """Indices of the given views with repeated structure.
 
         A view is excluded with a warning if its graph does not agree with that of any other view
-        (z < 5), and the graphs of its even and odd columns do not agree either. It is kept if there
-        are too few data to decide: fewer than 200 samples or 4 columns.
+        (z < 5), and the graphs of two halves of its columns do not agree either. It is kept if
+        there are too few data to decide: fewer than 200 samples or 4 columns.
 
         Parameters
         ----------
@@ -241,16 +247,15 @@ class ViewGraphs:
             return views
         names = range(len(self._columns)) if names is None else names
         # A view is noise if it agrees neither with another view nor within: its halves differ, too.
-        # Views of few columns cannot be halved.
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
-        halves = {i: self.z_within(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
+        halves = {i: self.z_within(i) for i in lonely}
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
         # If all views are noise, nothing is better than anything else.
         if len(noise) == len(views):
             warn_user(
-                "no view agrees with another view, nor do the even and odd columns of a view: "
+                "no view agrees with another view, nor do two halves of the columns of a view: "
                 "the labels may be arbitrary",
             )
             return views
@@ -336,6 +341,7 @@ class UsedViews(NamedTuple):
     Attributes
     ----------
     indices : list of int
+        In an order that does not depend on that of the views.
     graphs : ViewGraphs
         Graphs of all views, used or not.
     rows : list of ViewRows
@@ -375,7 +381,8 @@ def views_of(sample, *, select=True):
     indices = [i for i in range(len(views)) if i not in constant]
     if select:
         indices = graphs.helpful(indices, names)
-    indices = indices or [0]
+    # The fit takes them in an order that depends on their contents alone, as rounding does then.
+    indices = sorted(indices or [0], key=lambda i: (rows[i].rank, np.square(rows[i].mean).sum()))
     rows = present_rows = [rows[i] for i in indices]
     # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
     if not is_complete:

@@ -89,7 +89,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     equal = equal_samples([view.rows for view in sample.views], sample.keys)
     has_few = resolution is None and warn_of_few(equal, n_clusters)
     used = views_of(sample, select=select)
-    progress.log(f"views {used.indices}, {len(equal)} samples")
+    progress.log(f"views {sorted(used.indices)}, {len(equal)} samples")
 
     # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
     if resolution is not None:
@@ -163,7 +163,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
             [RowSteps(view.position, view.mean_row, view.scaling, view.lift) for view in views],
             _limits(judge, labels, distinct, n_clusters),
         ),
-        used=[view.position for view in views],
+        used=sorted(view.position for view in views),
         support=used.graphs.support(labels),
         agreement=used.graphs.agreement,
         fused_agreement=fused_agreement,

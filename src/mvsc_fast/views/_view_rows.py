@@ -33,8 +33,8 @@ class ViewRows:
     n_features : int
         d
     columns : ndarray of int
-        Columns that are not all zero. The others are left out of all rows and counts, so that they
-        change nothing.
+        The `canonical_columns`, to which the columns of all arrays belong. Columns of zeros are
+        left out of all rows and counts, so that they change nothing.
     rank : int
         The smaller of n and their number, by which ridges are scaled: components have that of the
         whole rows.
@@ -47,9 +47,10 @@ class ViewRows:
 
     def __init__(self, X, nonnegative=None):
         self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        self.n_features, self.columns = X.shape[1], nonzero_columns(X)
-        if len(self.columns) < X.shape[1]:
-            X = X[:, self.columns]
+        self.n_features, self.columns = X.shape[1], canonical_columns(X)
+        X = X[:, self.columns]
+        if scipy.sparse.issparse(X):
+            X.sort_indices()  # sums along rows are in the order of the entries
         self.rank = min(X.shape)
         self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
         self.mean = row_mean(self.roots)
@@ -103,6 +104,26 @@ def nonzero_columns(X):
     else:
         columns = np.flatnonzero(X.any(axis=0))
     return columns if len(columns) else np.zeros(1, dtype=np.intp)
+
+
+def canonical_columns(X):
+    """The `nonzero_columns`, in an order that depends on their contents alone.
+
+    In this order, sums over columns have the same rounding whatever the order of the view. On weak
+    structure a change of rounding is enough for other labels.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, d)
+        Samples in canonical order.
+    """
+    columns = nonzero_columns(X)
+    # Columns are sorted by their sums. Random weights tell columns with equal sums apart, such as
+    # words that equally many texts contain.
+    weights = np.random.RandomState(0).standard_normal(X.shape[0])
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, weighted = np.ravel(X.sum(axis=0)), weights @ X
+    return columns[np.lexsort([weighted[columns], sums[columns]])]
 
 
 def _components(U):
