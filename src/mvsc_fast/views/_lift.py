@@ -94,7 +94,7 @@ def find_lift(X, nonnegative=None):
         None for other views, and as for `fit_lift`.
     """
     # Few columns are always lifted, many never, and between the lengths decide.
-    d = _n_varying(X)
+    d = count_varying(X)
     if d > MAX_LIFTED_COLUMNS:
         return None
     if d <= ALWAYS_LIFTED_COLUMNS:
@@ -179,7 +179,7 @@ def _lift_of(centred):
     return Lift(centred.centre, float(radius))
 
 
-def _n_varying(X):
+def count_varying(X):
     """Number of columns that are not constant."""
     if scipy.sparse.issparse(X):
         least, largest = (dense(part).ravel() for part in (X.nanmin(axis=0), X.nanmax(axis=0)))
