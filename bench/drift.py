@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR
-from mvsc_fast.judge._landmarks import UNLIKE
+from mvsc_fast.judge._predictor import UNLIKE
 
 CHANGES = {
     "as in fit": lambda X, rng: X,

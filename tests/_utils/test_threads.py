@@ -10,6 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 import scipy
@@ -58,7 +59,7 @@ def blas_settings():
 
 
 def test_omp_num_threads_is_followed(monkeypatch):
-    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 2)
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(threads, "_free_cpus", lambda cpus: cpus + 3)
     for text, expected in {"3,2": 3, "1": 1, "99": 2 * threads.MAX_PER_CPU}.items():
         monkeypatch.setenv("OMP_NUM_THREADS", text)
@@ -319,7 +320,7 @@ def test_small_fits_have_one_thread_and_large_ones_those_asked_for():
 
 def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 8)
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
     monkeypatch.setattr(threads.os, "cpu_count", lambda: 8)
     for busy, expected in ((0, 8), (3, 5), (20, 1)):
         monkeypatch.setattr(threads, "_busy_neighbours", lambda busy=busy: busy)
@@ -338,38 +339,10 @@ def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
 @pytest.mark.parametrize("many", [99999, 99999999999999999999])
 def test_there_are_few_threads_for_a_cpu_whatever_is_asked_for(monkeypatch, many):
     monkeypatch.setenv("OMP_NUM_THREADS", str(many))
-    most = threads.MAX_PER_CPU * threads._allowed_cpus()
+    most = threads.MAX_PER_CPU * joblib.cpu_count()
     assert threads.resolve_threads() == threads.resolve_threads(many) == most
     W = random_similarities(2, threads.SMALL)
     assert np.isfinite(published_tlrr(W, max_iter=1).tensor).all()
-
-
-@pytest.mark.parametrize(
-    ("contents", "cpus"),
-    [
-        (["150000 100000\n"], 2),
-        (["max 100000\n"], np.inf),
-        (["300000\n", "100000\n"], 3),
-        (["-1\n", "100000\n"], np.inf),
-        (["no numbers"], np.inf),
-        (["0 100000"], np.inf),
-        (["100000 0"], np.inf),
-    ],
-)
-def test_the_quota_of_a_container_limits_the_cpus(monkeypatch, tmp_path, contents, cpus):
-    files = [tmp_path / str(i) for i in range(len(contents))]
-    for file, text in zip(files, contents, strict=True):
-        file.write_text(text)
-    monkeypatch.setattr(threads, "QUOTAS", [("/nowhere/cpu.max",), files])
-    assert threads._quota.__wrapped__() == cpus
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity on this system")
-def test_the_smaller_of_affinity_and_quota_counts(monkeypatch):
-    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda process: {0, 3, 5})
-    for quota, expected in ((2, 2), (8, 3), (np.inf, 3)):
-        monkeypatch.setattr(threads, "_quota", lambda quota=quota: quota)
-        assert threads._allowed_cpus() == expected
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

@@ -2,11 +2,10 @@
 
 import sys
 
+import joblib
 import pytest
 from conftest import FULL
 from processes import run_python
-
-from mvsc_fast._utils import threads
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 
@@ -90,7 +89,7 @@ print(interrupts, wrong)
 """
 
 
-@pytest.mark.skipif(threads._allowed_cpus() == 1, reason="all settings are 1 anyway")
+@pytest.mark.skipif(joblib.cpu_count() == 1, reason="all settings are 1 anyway")
 def test_an_interrupt_never_leaves_a_limit_in_place():
     """Random microseconds while limits begin and end: alone, nested and next to other threads'."""
     times = 20000 if FULL else 400

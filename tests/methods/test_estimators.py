@@ -41,7 +41,6 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:view 0. all samples are equal")
 @pytest.mark.filterwarnings("ignore:only zeros in all views")
 @pytest.mark.filterwarnings("ignore:rows that are all zero")
-@pytest.mark.filterwarnings("ignore:clusters follow which rows")
 @pytest.mark.filterwarnings("ignore:the labels agree little")
 @parametrize_with_checks([*map(quick, ESTIMATORS)], expected_failed_checks=expected_failures)
 @pytest.mark.slow

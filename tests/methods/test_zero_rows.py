@@ -1,4 +1,4 @@
-"""Rows of zeros: how many, whether clusters follow them, and views that lack them instead."""
+"""Rows of zeros: how many there are, and views that lack them instead."""
 
 import pickle
 import warnings
@@ -66,41 +66,6 @@ def test_missing_rows_are_no_rows_of_zeros_and_do_not_dilute_them(counts):
     with pytest.warns(UserWarning, match="view 2: 6 of 300") as warned:
         ConsensusTLRR(4, random_state=0).fit([a, b, c])
     assert len(warned) == 1
-
-
-def followed(y, silent, rng):
-    """Two views of noise beside groups, and a view whose rows are zero for some samples."""
-    centres = 2 * rng.standard_normal((3, 2, 20))
-    views = [C[y] + rng.standard_normal((len(y), 20)) for C in centres]
-    views[2][silent] = 0
-    return views
-
-
-def test_clusters_that_follow_rows_of_zeros_are_named():
-    """The groups are those of the samples with zeros and of the others."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 300)
-    views = followed(y, y == 1, rng)
-    with pytest.warns(UserWarning) as warned:
-        model = ConsensusTLRR(2, random_state=0).fit(dict(zip("abc", views, strict=True)))
-    assert adjusted_rand_score(y, model.labels_) > 0.9
-    silent, others = model.labels_[y == 1], model.labels_[y == 0]
-    full, empty = np.bincount(silent).argmax(), np.bincount(others).argmax()
-    first, second = (str(warning.message) for warning in warned)
-    assert f"view 'c': {np.sum(y == 1)} of 300 rows" in first
-    assert f"view 'c' are all zero, {100 * np.mean(y):.0f} %" in second
-    assert f"mostly such rows: {full}; clusters of hardly any such rows: {empty}." in second
-
-
-def test_clusters_that_do_not_follow_rows_of_zeros_are_not_named():
-    """Also if samples that lack the view form clusters: they have no such row."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 300)
-    views = followed(y, rng.uniform(size=300) < 0.3, rng)
-    views[2][y == 1] = np.nan
-    with pytest.warns(UserWarning, match="of 300 rows") as warned:
-        model = ConsensusTLRR(2, random_state=0).fit(views)
-    assert len(warned) == 1 and adjusted_rand_score(y, model.labels_) > 0.9
 
 
 @pytest.mark.parametrize("max_samples", ["auto", 200])

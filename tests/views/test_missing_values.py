@@ -1,6 +1,6 @@
 """Missing cells and rows against their definitions."""
 
-import warnings
+import re
 
 import dask.array as da
 import numpy as np
@@ -13,52 +13,36 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.preprocessing import PerView
 from mvsc_fast.views import align, check_views, missing
-from mvsc_fast.views._missing import (
-    Gaps,
-    check_gaps,
-    filled,
-    gaps,
-    imputed,
-    mean_row,
-    ridge_coefficients,
-    warn_of_gaps,
-)
+from mvsc_fast.views._missing import filled, imputed, mean_row
 from mvsc_fast.views._rows import missing_rows
 
 NAN = np.nan
 
 
-def test_gaps_are_counted_and_joined():
-    X = np.array([[1, 2, 3.0], [NAN, 1, 2], [NAN, NAN, 1], [NAN] * 3])
-    assert gaps(X) == Gaps(4, 3, rows=2, cells=1, partial=True)
-    assert gaps(X[[0, 3]]) == Gaps(2, 3, rows=1, cells=0, partial=False)
-    assert gaps(X[:1]) == Gaps(1, 3) and gaps(scipy.sparse.csr_array(X[:1])) == Gaps(1, 3)
-    assert gaps(X[:2]) + gaps(X[2:]) == gaps(X[2:]) + gaps(X[:2]) == gaps(X)
-    assert gaps(X).share == 1 / 6
-    assert Gaps(2, 3, rows=2).share == 0
+def test_missing_cells_are_counted_and_limited():
+    """Of rows that are not missing; a Dask array in two chunks gives the same numbers."""
+    views = [X[:, :10] for X in datasets.make_multiview_subspaces(20, 2, random_state=0)[0]]
+    views[1][:3], views[1][3, 6:], views[2][0] = NAN, NAN, NAN
+    views[1][5:18, 0] = NAN
+    told = r"view 1 lacks 17 cells \(10 %\) and 3 of 20 samples, view 2 lacks 1 of 20 samples"
+    model = ConsensusTLRR(2, random_state=0)
+    for form in (views, [da.from_array(X, chunks=(7, -1)) for X in views]):
+        with pytest.warns(UserWarning) as warned:
+            model.fit(form)
+        assert any(re.match(told, str(warning.message)) for warning in warned)
+    views[1][4, 0] = NAN
+    with pytest.raises(ValueError, match=r"view 1 lacks 10\.6 % of its cells, .* 10 %"):
+        model.fit(views)
 
 
-def test_a_tenth_of_the_cells_may_lack():
-    check_gaps([Gaps(10, 10, cells=10)], ["view 0"])
-    with pytest.raises(ValueError, match="^view 1 lacks 11 % of its cells, but at most 10 % can"):
-        check_gaps([Gaps(10, 10), Gaps(10, 10, cells=11)], ["view 0", "view 1"])
-
-
-def test_gaps_are_reported():
-    logged = []
-    partial = [Gaps(20, 10, rows=3, cells=17, partial=True), Gaps(20, 4), Gaps(20, 4, rows=1)]
-    message = r"^a lacks 17 cells \(10 %\) and 3 of 20 samples, c lacks 1 of 20 samples: cells are"
-    with pytest.warns(UserWarning, match=message):
-        warn_of_gaps(partial, "abc", logged.append)
-    assert logged == []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_of_gaps(partial[1:], "bc", logged.append)
-        warn_of_gaps(partial[1:2], "b", logged.append)
-        warn_of_gaps(partial[1:], "bc")
-    assert logged == ["c lacks 1 of 20 samples"]
+def test_missing_rows_alone_are_no_reason_to_warn(capsys):
+    views = datasets.make_multiview_subspaces(20, 2, random_state=0)[0]
+    views[2][0] = NAN
+    ConsensusTLRR(2, verbose=1, random_state=0).fit(views)
+    assert "view 2 lacks 1 of 20 samples" in capsys.readouterr().err
 
 
 def test_the_mean_row_ignores_gaps():
@@ -96,13 +80,6 @@ def test_cells_are_filled_by_the_multiple_of_the_mean_row_that_fits_best():
     seven[0, :4] = seven[1, :3] = NAN  # more than half, and less
     lost = np.isnan(filled(seven, np.ones(7, dtype=np.float32)))
     np.testing.assert_array_equal(lost.all(axis=1), [True, False])
-
-
-def test_ridge_coefficients_are_those_of_the_normal_equations():
-    rng = np.random.default_rng(0)
-    Z, targets = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
-    expected = np.linalg.inv(Z @ Z.T + 0.5 * np.eye(6)) @ targets
-    np.testing.assert_allclose(ridge_coefficients(Z @ Z.T, targets), expected)
 
 
 @pytest.mark.parametrize("shift", [0, 10])

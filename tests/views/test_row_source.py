@@ -1,7 +1,6 @@
 """Row sources: blocks, samples and sums wherever views are kept, and what they refuse."""
 
 import re
-import threading
 from pathlib import Path
 
 import dask
@@ -12,11 +11,11 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import zarr
-from dask.distributed import Client, LocalCluster
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views._columns import with_absent
-from mvsc_fast.views._passes import drawn, labels_of, summarised
+from mvsc_fast.views._facts import summarised
+from mvsc_fast.views._passes import drawn, labels_of
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
 from mvsc_fast.views._rows import canonical_order
@@ -54,8 +53,8 @@ def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_p
     source = read_views([KEPT[name](X, tmp_path) for X in views])
     source.rows = rows
     assert (source.n_samples, source.n_features) == (500, [7, 30])
-    found = summarised(source)
-    np.testing.assert_array_equal(found.least, expected.least)
+    for facts, same in zip(summarised(source).views, expected.views, strict=True):
+        assert (facts.n_samples, facts.least, facts.largest) == (500, same.least, same.largest)
     np.testing.assert_array_equal(drawn_samples(source), drawn_samples(RowSource(views)))
     numbers = np.array([499, 0, 3, 212, 130, 131])
     for found, X in zip(source.take(numbers), views, strict=True):
@@ -72,8 +71,9 @@ def test_the_draw_does_not_depend_on_order_or_blocks(views):
     samples = drawn_samples(RowSource(views, rows=64))
     permuted = drawn_samples(RowSource([X[order] for X in views], rows=100))
     np.testing.assert_array_equal(samples, order[permuted])
-    summary = summarised(RowSource(views, rows=64))
-    np.testing.assert_array_equal(summary.least, [X.min() for X in views])
+    facts = summarised(RowSource(views, rows=64)).views
+    assert [view.least for view in facts] == [X.min() for X in views]
+    assert [view.largest for view in facts] == [np.abs(X).max() for X in views]
     complete = drawn(RowSource(views), 500, 2, seed=0, lift=False)
     np.testing.assert_array_equal(complete.samples, canonical_order(views))
 
@@ -271,19 +271,6 @@ def test_blocks_fit_in_the_memory_there_is():
     assert block_rows([100_000]) == 128
     assert block_rows([200], available=2**22) == 256
     assert block_rows([200], available=0) == 128
-
-
-def test_a_cluster_without_workers_is_told_of(views):
-    options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
-    with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
-        source = read_views([da.from_array(X, chunks=(200, -1)) for X in views])
-        coming = threading.Timer(0.5, cluster.scale, [1])
-        with pytest.warns(UserWarning, match="has no workers: the fit waits until") as told:
-            coming.start()
-            total = source.sum(lambda first, blocks: blocks[0].sum(axis=0))
-        coming.join()
-    assert len(told) == 1 and told[0].filename == __file__
-    np.testing.assert_allclose(total, views[0].sum(axis=0))
 
 
 class Counted:

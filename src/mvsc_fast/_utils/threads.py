@@ -18,12 +18,11 @@ be limited for the calling thread alone.
 
 import contextlib
 import ctypes
-import functools
-import math
 import os
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import threadpoolctl
 
@@ -44,12 +43,6 @@ FUNCTIONS = {
 }
 PER_THREAD = ("mkl", "openmp")  # one setting for each thread; a single one in Visual C++'s OpenMP
 AFFIXES = [(prefix, suffix) for prefix in ("", "scipy_") for suffix in ("", "64_", "_64")]
-
-# Quota and period of the CPU time of a container: of cgroups, version 2 and 1.
-QUOTAS = [
-    ("/sys/fs/cgroup/cpu.max",),
-    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
-]
 
 _in_forked_child = False
 _n_modules = 0  # number of modules at the last search for libraries
@@ -96,8 +89,8 @@ def _addresses(library, *names):
 def resolve_threads(n_threads=None):
     """Resolve ``n_threads``; None uses OMP_NUM_THREADS, or the number of free CPUs.
 
-    The free CPUs are those in the affinity mask and the cgroup quota of the process, without those
-    that other processes currently keep busy (known on Linux only), divided by the number of fits in
+    The free CPUs are those that the process may use (`joblib.cpu_count`), without those that other
+    processes currently keep busy (known on Linux only), divided by the number of fits in
     progress. The result is limited to `MAX_PER_CPU` threads for each CPU that the process may use.
     It is always 1 in a forked process, where OpenMP may hang: to use threads in worker processes,
     start them by "spawn", "forkserver" or the default of joblib.
@@ -107,7 +100,7 @@ def resolve_threads(n_threads=None):
     # OpenMP's threads do not survive a fork.
     if _in_forked_child:
         return 1
-    cpus = _allowed_cpus()
+    cpus = joblib.cpu_count()
     if n_threads is None:
         n_threads = _omp_num_threads() or _free_cpus(cpus)
     return min(n_threads, MAX_PER_CPU * cpus)
@@ -137,25 +130,6 @@ def _busy_neighbours():
     except (OSError, ValueError, IndexError):
         return 0
     return max(0, running - ours)
-
-
-def _allowed_cpus():
-    """Number of CPUs in the affinity mask, limited by the quota of the cgroup."""
-    if hasattr(os, "sched_getaffinity"):
-        return min(len(os.sched_getaffinity(0)), _quota())
-    return os.cpu_count() or 1
-
-
-@functools.lru_cache(maxsize=1)
-def _quota():
-    """Number of CPUs in the quota of the cgroup, or infinity."""
-    for files in QUOTAS:
-        with contextlib.suppress(OSError, ValueError):
-            words = " ".join(Path(file).read_text() for file in files).split()
-            quota, period = map(int, words)  # "max" and -1 mean no quota
-            if quota > 0 and period > 0:
-                return math.ceil(quota / period)
-    return math.inf
 
 
 def blas_threads(n_threads):

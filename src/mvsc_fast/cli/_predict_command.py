@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import __version__
 from .._utils.messages import counted, noted
-from ..judge._landmarks import alarm_of
-from ..methods._prediction import check_limits, predict_blocks
+from ..judge._predictor import alarm_of
+from ..methods._prediction import check_limits, predicted_rows
 from ..views._frames import shown
 from ._cells import cells_kind, views_by_columns, with_columns
 from ._matching import ANY
@@ -133,10 +133,8 @@ def run(args):
         if None not in [*data.columns, *(columns[i] for i in present)]:  # they are matched by name
             warnings.filterwarnings("ignore", "no column names, unlike")
         with noted() as notes:
-            samples, rows = predict_blocks(model, views, margins=True)
-            total = _counts(samples)
-            if model.predictor_.has_limits:
-                model.predictor_.tell_unlike([[total["unlike"], total["complete"]]], notes.append)
+            samples, facts = predicted_rows(model, views)
+            model.predictor_.tell_unlike(samples, notes.append)
     for text in dict.fromkeys(notes):
         note_user(text)
 
@@ -147,8 +145,8 @@ def run(args):
         table["margin"] = np.array([f"{value:.3f}" for value in samples["margin"].tolist()])
         table["unlike"] = np.maximum(samples["unlike"], 0)
     if args.summary:
-        missing = {name: gap.rows for name, gap in zip(names, rows.gaps, strict=True)}
-        summary = _summary(saved, samples, total, missing)
+        missing = {name: view.n_missing for name, view in zip(names, facts, strict=True)}
+        summary = _summary(saved, samples, missing)
     with replaced(args.labels) as stream:
         write_labels(stream, table, data.ids, data.id_name)
     if summary:
@@ -216,12 +214,13 @@ def _use(saved, names, path):
     return [name for name in use if name in names] if isinstance(use, list) else use
 
 
-def _summary(saved, samples, total, missing):
+def _summary(saved, samples, missing):
     """What a regular run keeps of a prediction, as a dict for JSON.
 
     Unlike samples are counted among those with all views that the model uses, as `predict` does.
     ``missing`` has the number of samples that lack each view.
     """
+    total = _counts(samples)
     # Clusters of the fit without new samples are counted, too.
     clusters = [
         {"cluster": label, **_counts(samples[samples["label"] == label])}
@@ -239,7 +238,7 @@ def _summary(saved, samples, total, missing):
 
 def _counts(samples):
     """Numbers of samples, of those with all views, and of the unlike among these."""
-    complete = samples[samples["incomplete"] == 0]
+    complete = samples[samples["complete"] == 1]
     n_unlike = int(np.count_nonzero(complete["unlike"]))
     return {
         "samples": len(samples),

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..judge._model_file import unpack
 from ..views._columns import check_columns, in_order
+from ..views._facts import refuse, summarise
 from ..views._lift import Lift, find_lift
 from ..views._missing import filled, mean_row
-from ..views._passes import check_entries
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import spread
@@ -78,7 +78,7 @@ def bind_views(model, views):
     source = read_views(views)
     _check_views(model, source, labels)
     rows = source.take(samples)
-    check_entries(0, rows, source.titles, source.columns)
+    refuse(summarise(0, rows).bad, source.titles, source.columns)
     unscaled = [filled(X, mean_row(X)) for X in rows]
     if hasattr(model, "scaling_"):
         rows = [filled(X, mean_row(X)) for X in scaled(rows, model.scaling_)]

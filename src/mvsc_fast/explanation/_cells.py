@@ -15,18 +15,19 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer
 from .._utils.threads import use_threads
 from .._utils.types import Estimator, Views
-from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, margins_of
+from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, RowSteps
+from ..judge._predictor import margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..spectral._leiden import edge_weights
 from ..views._frames import shown
 from ..views._missing import imputed, mean_row
-from ..views._passes import MAX_AGREEMENT
 from ..views._rows import canonical_order, missing_rows, spread
 from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
 from ._bind import bind_views, sample_ids
 from ._profiles import MAX_LEVELS
 
+MAX_AGREEMENT = 0.1  # of clusters with batches; about 0 by chance
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
 N_QUANTILES = 10  # groups of a batch of numbers
 MIN_WEIGHT = 1e-3  # of an edge, which would else be zero if one end is in a dense region
@@ -60,6 +61,10 @@ def compute_relations(fit):
     landmarks, regressed = spread(len(order), N_LANDMARKS), spread(len(order), REGRESSED)
     predictors, scores = [], []
     single_views = [[i] for i in range(len(used))]
+    steps = []
+    for i in used:
+        (X,) = scaled([fit.views[i][has_label]], [scaling_of_view[i]])
+        steps.append(RowSteps(i, mean_row(X), scaling_of_view[i], fit.lifts[i]))
     for views in [range(len(used)), *single_views]:
         features = LandmarkFeatures([rows[i] for i in views], landmarks)
         F = features.of_fitted()
@@ -68,12 +73,7 @@ def compute_relations(fit):
         if not predictors:
             axes = randomized_svd(F, min(N_COMPONENTS, *F.shape), random_state=0)[2].T
             B, out = np.hstack([B, axes]), np.hstack([out, F @ axes])
-        inputs = [used[i] for i in views]
-        scalings = [scaling_of_view[i] for i in inputs]
-        unscaled = [fit.views[i][has_label] for i in inputs]
-        means = [mean_row(X) for X in scaled(unscaled, scalings)]
-        lifts = [fit.lifts[i] for i in inputs]
-        predictors.append(features.predictor(B, inputs, means, lifts=lifts, scalings=scalings))
+        predictors.append(features.predictor(B, [steps[i] for i in views]))
         scores.append(out[np.argsort(order)])
 
     # All other samples are predicted in blocks, wherever their rows are.

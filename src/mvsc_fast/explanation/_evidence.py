@@ -13,7 +13,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from .._utils.figures import COLORS, name_clusters, name_ticks, new_figure
 from .._utils.messages import counted
 from .._utils.parts import MAX_ROWS, Part, Table
-from ..judge._landmarks import margins_of
+from ..judge._predictor import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
 from ..judge._support import MIN_Z, ViewGraphs, camps
 from ..spectral import spectral_embedding

@@ -1,33 +1,33 @@
-"""Features of samples by landmarks, and labels of new samples by ridge regression on them."""
+"""Features of samples by landmarks, on which labels of new samples are regressed."""
+
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy.special import bdtrc
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._utils.messages import counted, note, warn_user
 from ..similarity._factors import lower_inverse
-from ..views._missing import ridge_coefficients, warn_of_gaps
-from ..views._rows import SMALL_BLOCK, dense, missing_rows
-from ._model_file import aligned, pack, panels, parts
+from ..views._lift import Lift
+from ..views._missing import ridge_coefficients
+from ..views._rows import SMALL_BLOCK
+from ..views._scaling import ColumnScaling
+from ._model_file import pack, panels
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
+from ._predictor import Predictor  # pickles of earlier versions name it here
 
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
-DENSE = 2**22  # entries of sparse rows that are dense at a time
-BEYOND = 0.05  # share of the samples of each cluster with a larger residual than its limit
-# Samples of a cluster that outweigh what all clusters have in common, when its limit is chosen.
-OWN_SAMPLES = 5
-# Larger shares of unlike new samples are told as a warning: of what the fit has not seen, and of
-# other units or sources. Of new samples like the fitted ones: bench/drift.py.
-UNSEEN, UNLIKE = 0.1, 0.2
-RARE = 1e-3  # probability of as many unlike samples by chance, for the former warning
-MIN_UNLIKE = 10  # samples
-MARGIN = np.dtype(
-    [("label", np.int64), ("margin", np.float32), ("unlike", np.int8), ("incomplete", np.int8)]
-)
+
+
+class RowSteps(NamedTuple):
+    """What a fit does to the rows of a view before their features are computed."""
+
+    position: int  # of the view among all views
+    mean_row: np.ndarray  # of the scaled view, which fills missing cells
+    scaling: ColumnScaling | None  # of the columns
+    lift: Lift | None
 
 
 class LandmarkFeatures:
@@ -137,47 +137,38 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def predictor(self, B, used, mean_rows=None, limits=None, lifts=None, scalings=None):
+    def predictor(self, B, steps, limits=None):
         """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
         ----------
         B : ndarray of shape (D, n_clusters), float32
-        used : list of int
-            Indices of the views from which the features are computed.
-        mean_rows : list of ndarray of shape (d_i,), optional
-            Mean rows of these views, scaled, which fill missing cells.
+        steps : list of RowSteps
+            What a fit did to the rows of each view before the features are computed.
         limits : ndarray of shape (2 * n_clusters,), optional
             See `mvsc_model_margins`.
-        lifts : list of (Lift or None), optional
-            The lifts of these views, of whose rows the features are.
-        scalings : list of (ColumnScaling or None), optional
-            The scalings of their columns, before all else.
         """
         # The regression weights the unit rows of all views by 1 / sqrt(v), as `of_fitted` does.
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
         directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
-        # Parts that a model may lack are None: fills of a single view, mean rows, lifts, scalings.
+        # Parts that a model may lack are None: the fill of a single view, lifts, scalings.
         fills = _fills([view["landmarks"] for view in self._views])
-        means = mean_rows or [None] * v
-        lifts = lifts or [None] * v
-        scalings = scalings or [None] * v
         views = []
         for k, view in enumerate(self.rows):
-            arrays, lift, fill = self._views[k], lifts[k], fills[k]
+            arrays, fill, (position, mean_row, scaling, lift) = self._views[k], fills[k], steps[k]
             entry = {
-                "input": used[k],
+                "input": position,
                 "n_features": view.n_features - (lift is not None),
                 "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT,
                 "mean": arrays["mean"],
                 "landmarks": arrays["landmarks"],
-                "mean_row": means[k],
+                "mean_row": mean_row,
                 "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
             # New rows come unscaled, so that the model repeats the scaling of the fit.
-            if scalings[k] is not None:
-                entry |= scalings[k]._asdict()
+            if scaling is not None:
+                entry |= scaling._asdict()
             # Without codes, the columns that the fit left out get zeros here, and the model
             # multiplies rows as they are. With codes, the model first maps the columns to
             # components.
@@ -196,199 +187,9 @@ class LandmarkFeatures:
             views.append(entry)
         # The format has one record for each view, and no place for facts of the whole model: the
         # limits are in the first record.
-        views[np.argmin(used)]["limits"] = limits
+        first = min(views, key=lambda entry: entry["input"])
+        first["limits"] = limits
         return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
-
-
-class Predictor:
-    """Predict labels of new samples by ridge regression on features of the fitted samples.
-
-    Parameters
-    ----------
-    image : ndarray of uint8
-        The bytes of a model file.
-    """
-
-    def __init__(self, image):
-        self.__setstate__({"image": image})
-
-    def __getstate__(self):
-        return {"image": self.model.image}
-
-    def __setstate__(self, state):
-        self.model = Model(aligned(state["image"]))
-        self._used = self.model.used
-        _, records = parts(self.model.image)
-        self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
-        self.has_limits = bool(records["limits"][0])
-
-    def __call__(self, views, n_threads=1, unlike=None):
-        """Labels of new samples, of shape (m,), int64.
-
-        Parameters
-        ----------
-        views : list of ndarray or csr_matrix of shape (m, d_i)
-            All views. Missing cells are filled, and missing rows predicted from the other views.
-            The label of a sample that lacks all views is -1.
-        n_threads : int, default=1
-        unlike : list, optional
-            Receives the number of samples that are unlike the fitted ones, and that of all samples,
-            among those with all views.
-        """
-        if unlike is None or not self.has_limits:
-            return self._predict(views, None, n_threads)
-        margins = self.margins(views, n_threads)
-        far = margins["unlike"][margins["incomplete"] == 0]
-        unlike.append([np.count_nonzero(far), len(far)])
-        return margins["label"]
-
-    def margins(self, views, n_threads=1):
-        """Labels of new samples, their margins, and whether samples are unlike the fitted ones.
-
-        Samples are incomplete if they lack a view that is used. See `mvsc_model_margins`.
-
-        Returns
-        -------
-        ndarray of shape (m,), of type `MARGIN`
-        """
-        scores, labels = self._scored(views, n_threads)
-        out = np.empty(len(scores), dtype=MARGIN)
-        out["label"] = labels
-        out["margin"], out["unlike"] = self.model.margins(scores)
-        absent = [missing_rows(views[i]) for i in self._used]
-        out["incomplete"] = np.any([labels < 0, *absent], axis=0)
-        return out
-
-    def scores(self, views, n_threads=1):
-        """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax.
-
-        Samples that lack all views have scores of NaN.
-        """
-        return self._scored(views, n_threads)[0]
-
-    def _scored(self, views, n_threads):
-        scores = np.empty((views[0].shape[0], self.model.n_clusters), dtype=np.float32)
-        return scores, self._predict(views, scores, n_threads)
-
-    def warn_of_rows(self, notes, titles):
-        """Warn of missing cells, and of negative values in views that had none in fit."""
-        warn_of_gaps(notes.gaps, titles)
-        negative = [
-            titles[i]
-            for i, nonnegative in zip(self._used, self._nonnegative, strict=True)
-            if nonnegative and notes.least[i] < 0
-        ]
-        if negative:
-            warn_user(
-                f"negative values in {', '.join(negative)}, but none in fit: they count as zeros. "
-                "Check that units, logarithms and scaling are those of fit"
-            )
-
-    def tell_unlike(self, unlike, log):
-        """Tell how many new samples are unlike the fitted ones, given their numbers by block.
-
-        It is a warning if they are more than by chance, else a note, which ``log`` gets too.
-        """
-        far, m = np.sum(unlike, axis=0).tolist()
-        if m == 0:
-            return
-        subject = f"{far} of {counted(m, 'new sample')} ({far / m:.1%})"
-        verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
-        sentence = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
-        # Many unlike samples suggest other units; more than chance explains, a kind that the fit
-        # has not seen. Otherwise a note is enough.
-        names = "predict_margin with return_unlike=True, or --certainty, marks these samples"
-        alarm = alarm_of(far, m)
-        if alarm == "changed":
-            warn_user(
-                f"{sentence}: their labels may be wrong. Check that columns, units and scaling are "
-                f"those of fit, and that no source of the data has changed; {names}"
-            )
-        elif alarm == "unseen":
-            warn_user(
-                f"{sentence}, but about {BEYOND:.0%} are usual: some may be of a kind that the fit "
-                f"has not seen, and belong to no cluster; {names}"
-            )
-        else:
-            note(f"{sentence}; about {BEYOND:.0%} are usual", log)
-
-    def _predict(self, views, scores, n_threads):
-        rows = [views[i] for i in self._used]
-        dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
-        if all(isinstance(X, np.ndarray) for X in rows):
-            rows = [np.require(X, dtype, "CA") for X in rows]
-            return self.model.predict(rows, scores, n_threads)
-        # Sparse rows become dense in blocks of bounded size.
-        m, labels = rows[0].shape[0], []
-        for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
-            rows_of_block = [np.require(dense(X[block], dtype), requirements="CA") for X in rows]
-            scores_of_block = None if scores is None else scores[block]
-            labels.append(self.model.predict(rows_of_block, scores_of_block, n_threads))
-        return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
-
-
-def alarm_of(far, m):
-    """Why it is a warning that ``far`` of m new samples are unlike the fitted ones.
-
-    "changed" if they are a large share, as after a change of units, "unseen" if they are more than
-    by chance, and None if it is no warning.
-    """
-    if far < MIN_UNLIKE:
-        return None
-    if far > UNLIKE * m:
-        return "changed"
-    return "unseen" if bdtrc(far - 1, m, UNSEEN) < RARE else None
-
-
-def margins_of(scores, labels):
-    """Margin of each sample in its cluster, and the other cluster with the largest score."""
-    scores = np.maximum(scores, 0)
-    rows = np.arange(len(labels))
-    label_scores = scores[rows, labels]
-    scores[rows, labels] = -1
-    second = scores.argmax(axis=1)
-    best = np.maximum(scores[rows, second], 0)  # of no cluster if there is only one
-    return (label_scores - best) / np.maximum(np.maximum(label_scores, best), 1e-12), second
-
-
-def residuals(scores, sizes):
-    """Distance of the scores of each row from those of a sample at the centre of its cluster.
-
-    Scores predict indicators over the square roots of the cluster sizes; at the centre that of the
-    largest score is 1, and the others are 0.
-    """
-    offsets = scores * np.sqrt(sizes, dtype=np.float32)
-    rows, labels = np.arange(len(offsets)), scores.argmax(axis=1)
-    offsets[rows, labels] -= 1
-    return np.linalg.norm(offsets, axis=1)
-
-
-def limits_of(residual, clusters, n_clusters):
-    """The residual that .05 of the new samples of each cluster exceed, of shape (n_clusters,).
-
-    Clusters have residuals of different sizes: those of a small one are larger. The quantile of
-    the samples of a cluster, of the rank at which a new sample exceeds it with this probability, is
-    averaged with that of all samples, each divided by the median of its cluster.
-
-    Parameters
-    ----------
-    residual : ndarray of shape (n,)
-        Leave-one-out residuals.
-    clusters : ndarray of shape (n,) of int
-    """
-    # Residuals over the median of their cluster are comparable, so that clusters can share a limit.
-    whole = np.maximum(residual, np.finfo(np.float32).tiny)
-    medians = np.full(n_clusters, np.median(whole))
-    for k in np.unique(clusters):
-        medians[k] = np.median(whole[clusters == k])
-    shares = whole / medians[clusters]
-    limits = np.full(n_clusters, np.quantile(shares, 1 - BEYOND))
-    # Few samples give an uncertain quantile: it is drawn towards that of all clusters.
-    for k, n in zip(*np.unique(clusters, return_counts=True), strict=True):
-        rank = (n + 1) * (1 - BEYOND) - 1
-        limit = np.interp(rank, np.arange(n), np.sort(shares[clusters == k]))
-        limits[k] = (n * limit + OWN_SAMPLES * limits[k]) / (n + OWN_SAMPLES)
-    return medians * limits
 
 
 def _fills(landmarks):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse
 
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed, either
@@ -21,6 +20,7 @@ from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import spread
 from ..views._scaling import check_scale
+from ._modularity import modularity
 from ._parts import groups_in_words, hidden_groups
 from ._plots import plot_counts
 from ._ridge import Judge, adjusted_mutual_information
@@ -290,29 +290,17 @@ def _counts(largest):
 
 def _curve(A, vectors, counts):
     """Silhouette, modularity and labels of each count."""
-    pairs = scipy.sparse.triu(A, format="coo")  # the diagonal is zero
     squares = np.cumsum(vectors**2, axis=1)
-    silhouette, modularities, labellings = [], [], []
+    silhouette, labellings = [], []
     # The embedding for c clusters is the first c columns, so that one decomposition serves all.
     for c in counts:
         lengths = np.sqrt(squares[:, c - 1, None])
         embedding = vectors[:, :c] / np.where(lengths > 0, lengths, 1)
         labels = _cut(embedding)
         silhouette.append(simplified_silhouette(embedding, labels).mean())
-        modularities.append(modularity(pairs, labels))
         labellings.append(labels)
+    modularities, _ = modularity(A, labellings, counts[-1])
     return silhouette, modularities, labellings
-
-
-def modularity(pairs, labels):
-    """Newman's modularity of labels from 0 in a graph without loops, given its upper triangle."""
-    total = pairs.data.sum() or 1.0
-    within = pairs.data @ (labels[pairs.row] == labels[pairs.col])
-    # Each stored pair counts at both of its ends.
-    weight = np.concatenate([pairs.data, pairs.data]) / 2
-    ends = np.concatenate([labels[pairs.row], labels[pairs.col]])
-    volume = np.bincount(ends, weights=weight)
-    return within / total - ((volume / total) ** 2).sum()
 
 
 def _judged(rows, counts, labels):

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
 from .._utils.types import Scale, Views
-from ..views import loaded
+from ..views._facts import check_facts, summarised, warn_of_gaps
 from ..views._lift import lifted
-from ..views._missing import check_gaps, filled, gaps, mean_row, warn_of_gaps
+from ..views._missing import filled, mean_row
 from ..views._read import read_views
 from ..views._rows import missing_rows
 from ..views._scaling import check_scale, fit_scalings, scaled
@@ -74,11 +74,12 @@ def label_predictability(
     """
     scale = check_scale(scale, "scale")
     # The views go through the steps of a fit: gaps are filled and columns scaled.
-    source = loaded(read_views(views), missing=True)
-    gaps_of_views = [gaps(X) for X in source.views]
-    check_gaps(gaps_of_views, source.titles)
-    warn_of_gaps(gaps_of_views, source.titles)
-    views = [filled(X, mean_row(X)) for X in scaled(source.views, fit_scalings(source, scale))]
+    source = read_views(views)
+    facts = summarised(source).views
+    check_facts(facts, source.titles, source.columns)
+    warn_of_gaps(facts, source.titles)
+    scalings = fit_scalings(source, scale, [view.largest for view in facts])
+    views = [filled(X, mean_row(X)) for X in scaled(source.load(), scalings)]
     n, index = source.n_samples, source.index
     # One labelling or several are accepted, and samples without any view cannot be predicted.
     scored = np.any([~missing_rows(X) for X in views], axis=0)

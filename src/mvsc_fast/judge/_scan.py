@@ -115,12 +115,13 @@ def neighbor_graphs(rows, present, sizes, n_components, n_threads):
     for view, has in zip(rows, present, strict=True):
         samples = np.flatnonzero(has).astype(np.int32)
         if len(samples) > 1:
-            index = searched_rows(view.centred, min(max(sizes), len(samples) - 1), n_threads)
-            searched.append((view, samples, index))
+            C = view.centred
+            index = searched_rows(C, min(max(sizes), len(samples) - 1), n_threads)
+            searched.append((C, samples, index))
     for size in sizes:
         affinity = scipy.sparse.csr_array((n, n), dtype=np.float32)
-        for view, samples, index in searched:
-            A = unit_neighbor_similarities(view.centred, index[:, :size], n_threads).tocoo()
+        for C, samples, index in searched:
+            A = unit_neighbor_similarities(C, index[:, :size], n_threads).tocoo()
             places = samples[A.row], samples[A.col]
             affinity += scipy.sparse.csr_array((A.data, places), shape=(n, n))
         values, block = leading_block(affinity, min(n_components, n), block, n_threads)

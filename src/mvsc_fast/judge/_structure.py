@@ -15,7 +15,7 @@ from .._utils.parts import html_lines
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
 from ..views._frames import shown, view_title
-from ..views._lift import find_lifts
+from ..views._lift import find_lift
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import dense
@@ -266,12 +266,11 @@ def structure_test(
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
-    lifts = find_lifts(sample.views, sample.nonnegative)
-    lift = [map_of_view is not None for map_of_view in lifts]
+    lift = [find_lift(view.rows, view.nonnegative) is not None for view in sample.views]
     complete = sample.present.all(axis=0)
     rows = [
-        coordinates(X[complete], nonnegative and not is_lifted)
-        for X, nonnegative, is_lifted in zip(sample.views, sample.nonnegative, lift, strict=True)
+        coordinates(view.rows[complete], view.nonnegative and not is_lifted)
+        for view, is_lifted in zip(sample.views, lift, strict=True)
     ]
     n = len(rows[0])
     if n < MIN_COMPLETE:
@@ -286,7 +285,7 @@ def structure_test(
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)
     rows = [X[order] for X in rows]
-    names = sample.names
+    names = [view.name for view in sample.views]
     if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
         raise ValueError(
             f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"
@@ -311,11 +310,11 @@ def structure_test(
 
     # Columns that divide samples by themselves, whatever the clusters are.
     few_valued = {}
-    for name, columns, X in zip(names, sample.columns, sample.views, strict=True):
-        has_few = _has_few_values(X[complete])
+    for view in sample.views:
+        has_few = _has_few_values(view.rows[complete])
         if has_few.any():
-            columns = range(X.shape[1]) if columns is None else columns
-            few_valued[name] = np.array(columns)[has_few].tolist()
+            columns = range(len(has_few)) if view.columns is None else view.columns
+            few_valued[view.name] = np.array(columns)[has_few].tolist()
     by_view = dict(zip(names, tests[1:], strict=False))
     return replace(tests[0], each=by_view, permuted=permuted, few_valued=few_valued)
 

@@ -162,7 +162,7 @@ class ViewGraphs:
         if unit is None:
             sample_rows = [X[self.samples] for X in views]
             self.present = presence(sample_rows)
-            rows = [unit_rows(X) for X in observed(sample_rows, self.present)]
+            rows = [unit_rows(X) for X in observed(sample_rows)]
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
@@ -368,23 +368,24 @@ def views_of(sample, *, select=True):
     Constant views are excluded, and those without repeated structure if ``select``; the first view
     remains if all are excluded.
     """
-    views, present, nonnegative = sample.views, sample.present, sample.nonnegative
-    complete = imputed(views, present)
+    views, present, names = sample.views, sample.present, [view.name for view in sample.views]
+    matrices, lifts = [view.rows for view in views], [view.lift for view in views]
+    complete = imputed(matrices, present)
     # Rows of complete views serve for graphs and regressions alike, so they are computed once.
-    rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
+    rows = [ViewRows(X, view.nonnegative) for X, view in zip(complete, views, strict=True)]
     is_complete = present.all()
     unit = [view.unit for view in rows] if is_complete else None
-    graphs = ViewGraphs(views, unit, in_order=True, lifts=sample.lifts)
+    graphs = ViewGraphs(matrices, unit, in_order=True, lifts=lifts)
     # Constant views and noise are left out, but one view must remain.
-    constant = constant_views(observed(views, present), "ignored", sample.names)
+    constant = constant_views([view.observed for view in views], "ignored", names)
     indices = [i for i in range(len(views)) if i not in constant]
     if select:
-        indices = graphs.helpful(indices, sample.names)
+        indices = graphs.helpful(indices, names)
     # The fit takes them in an order that depends on their contents alone, as rounding does then.
     indices = sorted(indices or [0], key=lambda i: (rows[i].rank, np.square(rows[i].mean).sum()))
     rows = present_rows = [rows[i] for i in indices]
     # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
     if not is_complete:
-        present_rows = [ViewRows(views[i][present[i]], nonnegative[i]) for i in indices]
+        present_rows = [ViewRows(views[i].observed, views[i].nonnegative) for i in indices]
     complete = [complete[i] for i in indices]
     return UsedViews(indices, graphs, rows, present_rows, present[indices], complete)

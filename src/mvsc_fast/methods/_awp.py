@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from .._utils.parameters import check_flag, count, option
 from .._utils.types import Callback, FloatArray, Scale, Seed
 from ..spectral._eigenvectors import normalized_eigenvectors
-from ..views._rows import comparable, unit_rows
+from ..views._rows import unit_rows
 from ._base import MultiViewClusterer
 
 Init = Literal["pivots", "axes"]
@@ -89,7 +89,9 @@ class AWP(MultiViewClusterer):
         a list, None stands for every other view.
     scaling_ : list of tuple of (ndarray, ndarray)
         Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
+        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
+        is divided by a power of two.
     warnings_ : list of str
         Warnings of the fit.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -176,7 +178,7 @@ def _align(views, run, n_clusters, n_neighbors, normalize, init):
     """Labels, combined embedding and weights of the views, by the iteration of `AWP`."""
     n = views[0].shape[0]
     # Each view has a spectral embedding, which is known up to a rotation.
-    views = [unit_rows(X) for X in views] if normalize else comparable(views)
+    views = [unit_rows(X) for X in views] if normalize else views
     F = np.stack([_embed(X, n_clusters, min(n_neighbors, n - 1)) for X in views])
     # The iteration finds a local optimum: rotations start from common samples, or from the axes,
     # where signs are fixed by the largest entries.

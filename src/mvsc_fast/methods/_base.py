@@ -23,7 +23,7 @@ from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
-from ..views._passes import warn_of_zeros
+from ..views._facts import summarise, warn_of_zeros
 from ..views._read import read_views
 from ..views._rows import (
     canonical_order,
@@ -31,7 +31,6 @@ from ..views._rows import (
     equal_samples,
     row_keys,
     warn_of_few,
-    zero_samples,
 )
 from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
 from ..views._suspects import warn_of_suspects
@@ -45,8 +44,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A fit consists of five steps. Each is a hook that a method may override:
 
-    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_warn(given, views)`` warns of
-       input that is valid but not useful. ``views`` are scaled, as are those of the other steps.
+    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_scaled(source)`` returns the
+       views as the other steps see them, and warns of input that is valid but not useful.
     2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
        the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
     3. ``_solve(views, seed, n_threads, progress)`` returns a dict of the learned attributes, which
@@ -106,7 +105,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         a list, None stands for every other view.
     scaling_ : list of tuple of (ndarray, ndarray)
         Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
+        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
+        is divided by a power of two.
     warnings_ : list of str
         Warnings of the fit.
     """
@@ -200,9 +201,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         n = source.n_samples
         check_clusters(self.n_clusters, n)
         self._check_memory(source.views)
-        scalings = fit_scalings(source, self.scale)
-        views = scaled(source.views, scalings)
-        self._warn(source, views)
+        views, scalings = self._scaled(source)
         # One seed for all steps, so that a generator that is passed is used once.
         seed = draw_seed(self.random_state)
         with (
@@ -224,19 +223,24 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Validated views."""
         return loaded(read_views(X))
 
-    def _warn(self, source, views):
-        """Warn of features for which clusters are not meaningful, as given or scaled."""
+    def _scaled(self, source):
+        """The views and their scalings; warns of features without a meaning for clusters."""
+        summary = summarise(0, source.views)
+        largest = [view.largest for view in summary.views]
+        scalings = fit_scalings(source, self.scale, largest)
+        views = scaled(source.views, scalings)
         warn_of_suspects(source.views, source.names, source.columns)
         warn_of_columns(views, source.names, source.columns)
         consequence = (
             f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         )
         constant_views(views, consequence, source.names)
-        warn_of_zeros(np.flatnonzero(zero_samples(source.views)))
+        warn_of_zeros(summary.zeros)
         keys = row_keys(views)
         order = canonical_order(views, keys)
         equal = equal_samples([view[order] for view in views], keys[order])
         warn_of_few(equal, self.n_clusters)
+        return views, scalings
 
     def _check_memory(self, views):
         self._check_slices(views, len(views), views)

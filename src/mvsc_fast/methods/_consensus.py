@@ -19,13 +19,14 @@ from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArra
 from .._utils.validation import check_clusters, output_path
 from ..judge._support import warn_of_camps
 from ..spectral._leiden import import_igraph
-from ..views._passes import drawn, labels_of, warn_of_followed_rows, warn_of_lost
+from ..views._facts import warn_of_lost
+from ..views._passes import drawn, labels_of
 from ..views._read import read_views
 from ..views._row_source import check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
 from ._plan import plan_fit
-from ._prediction import native_model, predicted, predicted_margin
+from ._prediction import native_model, predicted_labels, predicted_margin
 
 ViewSelection = Literal["auto", "all"]
 Store = Literal["all", "predictor", "labels"]
@@ -145,7 +146,9 @@ class ConsensusTLRR(MultiViewClusterer):
         a list, None stands for every other view.
     scaling_ : list of tuple of (ndarray, ndarray)
         Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
+        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
+        is divided by a power of two.
     warnings_ : list of str
         Warnings of the fit.
     candidates_ : dict of ndarray
@@ -290,15 +293,16 @@ class ConsensusTLRR(MultiViewClusterer):
                 labels = labels_of(source, predictor, numbers, labels)
             else:
                 labels = source.labels_like(labels)
-        # What a user should know of the labels: samples without one, clusters that follow rows of
-        # zeros, and views that show different clusters.
+        # What a user should know of the labels: samples without one, and views that show different
+        # clusters.
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
-        warn_of_followed_rows(sample, fitted.labels)
-        warn_of_camps(fitted.agreement, len(numbers), fitted.support, sample.names)
+        names = [view.name for view in sample.views]
+        warn_of_camps(fitted.agreement, len(numbers), fitted.support, names)
         # Views that too few samples have get no support and an unknown agreement.
+        kept = [view.position for view in sample.views]
         support, agreement = np.zeros(len(source)), np.full((len(source), len(source)), np.nan)
-        support[sample.kept] = fitted.support
-        agreement[np.ix_(sample.kept, sample.kept)] = fitted.agreement
+        support[kept] = fitted.support
+        agreement[np.ix_(kept, kept)] = fitted.agreement
         candidates = {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]}
         learned = {
             "labels_": labels,
@@ -368,7 +372,7 @@ class ConsensusTLRR(MultiViewClusterer):
             If a view is invalid, or if its features differ from those in `fit`.
         """
         self._fitted_predictor()
-        return predicted(self, X)
+        return predicted_labels(self, X)
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
         """Return how certain the labels of new samples are.

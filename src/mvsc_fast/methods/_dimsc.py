@@ -9,7 +9,7 @@ from .._utils.parameters import check_flag, nonnegative
 from .._utils.types import Callback, Scale, Seed
 from ..solvers._representation import thin_svd
 from ..solvers._sylvester import sylvester
-from ..views._rows import comparable, dense, unit_rows
+from ..views._rows import dense, unit_rows
 from ._representation import RepresentationClusterer
 
 
@@ -85,7 +85,9 @@ class DiMSC(RepresentationClusterer):
         a list, None stands for every other view.
     scaling_ : list of tuple of (ndarray, ndarray)
         Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
+        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
+        is divided by a power of two.
     warnings_ : list of str
         Warnings of the fit.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -167,7 +169,7 @@ class DiMSC(RepresentationClusterer):
 def _diverse_representation(views, run, lam_s, lam_d, normalize, signed):
     """Z, by the passes of `DiMSC` over the views."""
     views = [dense(X, None) for X in views]
-    views = [unit_rows(X) for X in views] if normalize else comparable(views)
+    views = [unit_rows(X) for X in views] if normalize else views
     # Without the diversity term each view has a solution of its own, where the passes start.
     blocks = [_View(X, lam_s, signed) for X in views]
     Z = np.stack([block.solve() for block in blocks])

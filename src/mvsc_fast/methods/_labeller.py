@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
-from ..judge._landmarks import BEYOND, limits_of, residuals
+from ..judge._landmarks import RowSteps
 from ..judge._modularity import corrected_modularity
+from ..judge._predictor import BEYOND, limits_of, residuals
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._support import views_of
@@ -85,7 +86,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     FittedLabels
     """
     # Views that help are chosen, and repeated samples are found, which must not get two labels.
-    equal = equal_samples(sample.views, sample.keys)
+    equal = equal_samples([view.rows for view in sample.views], sample.keys)
     has_few = resolution is None and warn_of_few(equal, n_clusters)
     used = views_of(sample, select=select)
     progress.log(f"views {sorted(used.indices)}, {len(equal)} samples")
@@ -152,20 +153,17 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
     # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
-    numbers = [sample.kept[i] for i in used.indices]
+    views = [sample.views[i] for i in used.indices]
     return FittedLabels(
         labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
         predictor=judge.features.predictor(
             judge.ridge.coefficients(indicators),
-            numbers,
-            [sample.mean_rows[i] for i in used.indices],
+            [RowSteps(view.position, view.mean_row, view.scaling, view.lift) for view in views],
             _limits(judge, labels, distinct, n_clusters),
-            [sample.lifts[i] for i in used.indices],
-            [sample.scalings[i] for i in numbers],
         ),
-        used=sorted(numbers),
+        used=sorted(view.position for view in views),
         support=used.graphs.support(labels),
         agreement=used.graphs.agreement,
         fused_agreement=fused_agreement,
@@ -226,11 +224,14 @@ def _best_labellings(labellings, joined, scores, n_clusters):
 
 def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
-    # Equal labellings are compared once.
-    distinct, which = np.unique(labellings, axis=0, return_inverse=True)
+    # Equal labellings are compared once. Tuples are sorted faster than rows of an array.
+    rows = list(map(tuple, labellings.tolist()))
+    distinct = sorted(set(rows))
+    position = {row: i for i, row in enumerate(distinct)}
+    which = [position[row] for row in rows]
+    distinct = np.array(distinct)
     agreement = np.ones((len(distinct), len(distinct)))
     for i, j in combinations(range(len(distinct)), 2):
         shared = mutual_information(distinct[i], distinct[j], n_clusters)
         agreement[i, j] = agreement[j, i] = shared
-    which = which.ravel()
     return agreement[np.ix_(which, which)]

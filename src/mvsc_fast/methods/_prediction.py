@@ -20,11 +20,12 @@ from .._utils.parameters import CHECKS, check_flag
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import GappyViews, LabelArray
-from ..judge._landmarks import MARGIN, Predictor
 from ..judge._model_file import names_in, with_names
+from ..judge._predictor import PREDICTION, Predictor
 from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, with_absent
-from ..views._passes import Summary, labels_of, warn_of_lost, warn_of_zeros
+from ..views._facts import Summary, warn_of_lost, warn_of_zeros
+from ..views._passes import labels_of
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
@@ -111,7 +112,7 @@ class SavedPredictor:
         -------
         ndarray of shape (n_new,)
         """
-        return predicted(self, self._by_name(X))
+        return predicted_labels(self, self._by_name(X))
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
         """Compute the margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
@@ -159,8 +160,8 @@ def predicted_margin(model, X, return_unlike):
     check_flag(return_unlike, "return_unlike")
     if return_unlike:
         check_limits(model)
-    margins = predicted(model, X, margins=True)
-    return (margins["margin"], margins["unlike"] > 0) if return_unlike else margins["margin"]
+    rows, _ = predicted_rows(model, X)
+    return (rows["margin"], rows["unlike"] > 0) if return_unlike else rows["margin"]
 
 
 def check_limits(model):
@@ -172,13 +173,21 @@ def check_limits(model):
         )
 
 
-def predicted(model, X, *, margins=False):
-    """Labels or margins of new samples, from a model with a predictor; see `ConsensusTLRR`."""
-    return predict_blocks(model, X, margins)[0]
+def predicted_labels(model, X):
+    """Labels of new samples, from a model with a predictor; see `ConsensusTLRR`."""
+    rows, _ = predicted_rows(model, X)
+    if not isinstance(rows, np.ndarray):  # rows of Dask arrays, which are read later
+        return rows["label"]
+    name, verbose = type(model).__name__, getattr(model, "verbose", 0)
+    model.predictor_.tell_unlike(rows, Progress(name, verbose).log)
+    return rows["label"].copy()
 
 
-def predict_blocks(model, X, margins):
-    """Labels or margins of new samples, and the `Summary` of their rows, None for Dask arrays."""
+def predicted_rows(model, X):
+    """What is predicted of each new sample, see `PREDICTION`, and the `ViewFacts` of the views.
+
+    Rows of Dask arrays are read later, and nothing is known of them: the facts are None.
+    """
     predictor, n_features = model.predictor_, model.n_features_per_view_
     # The views must be those of the fit; absent ones are rows of NaN.
     X = with_absent(X, model.view_names_in_, n_features)
@@ -194,25 +203,20 @@ def predict_blocks(model, X, margins):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
-    # Blocks of rows are labelled, each of which adds its summary and its number of unlike samples.
-    notes: list[Summary] = []
-    unlike: list[list[int]] = []
-    call = predictor.margins if margins else partial(predictor, unlike=unlike)
-    empty = np.empty(0, dtype=MARGIN if margins else np.int64)
+    # Blocks of rows are labelled, each of which adds its summary.
+    summaries: list[Summary] = []
+    no_samples, no_rows = np.empty(0, dtype=np.intp), np.empty(0, dtype=PREDICTION)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
-        call = partial(call, n_threads=source.threads(n_threads))
-        labels = labels_of(source, call, np.empty(0, dtype=np.intp), empty, notes)
+        call = partial(predictor.predictions, n_threads=source.threads(n_threads))
+        rows = labels_of(source, call, no_samples, no_rows, summaries)
     # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
-    if not notes:
-        return labels, None
-    summary = reduce(add, notes)
-    predictor.warn_of_rows(summary, source.titles)
-    warn_of_zeros(np.concatenate(summary.zeros))
-    warn_of_lost(np.flatnonzero((labels["label"] if margins else labels) < 0))
-    if unlike:
-        name, verbose = type(model).__name__, getattr(model, "verbose", 0)
-        predictor.tell_unlike(unlike, Progress(name, verbose).log)
-    return labels, summary
+    if not summaries:
+        return rows, None
+    summary = reduce(add, summaries)
+    predictor.warn_of_rows(summary.views, source.titles)
+    warn_of_zeros(summary.zeros)
+    warn_of_lost(np.flatnonzero(rows["label"] < 0))
+    return rows, summary.views
 
 
 def native_model(model, names, columns, **facts):

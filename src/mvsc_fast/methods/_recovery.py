@@ -121,13 +121,13 @@ class RecoveryClusterer(MultiViewClusterer):
             raise ValueError("X has 1 sample, expected at least 2")
         return RowSource(W, names=names)
 
-    def _warn(self, source, views):
+    def _scaled(self, source):
         if not self._precomputed:
-            super()._warn(source, views)
-            return
+            return super()._scaled(source)
         for S, title in zip(source.views, source.titles, strict=True):
             if doubt := matrix_doubt(S):
                 warn_user(f"{title} {doubt}")
+        return source.views, [None] * len(source)
 
     @property
     def _precomputed(self):

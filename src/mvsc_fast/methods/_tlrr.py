@@ -93,7 +93,9 @@ class TLRR(RecoveryClusterer):
         a list, None stands for every other view.
     scaling_ : list of tuple of (ndarray, ndarray)
         Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
+        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
+        is divided by a power of two.
     warnings_ : list of str
         Warnings of the fit.
     affinity_matrix_ : ndarray or csr_array of shape (n_samples, n_samples)

@@ -11,7 +11,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from .._utils.parameters import check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Views
 from ..views import check_views
-from ..views._rows import comparable, unit_rows
+from ..views._rows import unit_rows
+from ..views._scaling import in_range
 from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
 from ._sparse import sparse_neighbor_similarities
 
@@ -54,7 +55,7 @@ def self_representation(
         Symmetric slices with zero diagonal and entries in [0, cap]: all views with ``scales[0]``,
         then the views with n >= 4 d with each other scale.
     """
-    views = check_views(views)
+    views = in_range(check_views(views))
     if ridge is not None:
         ridge = check_number(ridge, "ridge", 0.0, open_interval=True)
     scales = check_scales(scales)
@@ -138,7 +139,7 @@ def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:
     ndarray of shape (v, n, n)
         Entries in [0, 1], zero diagonal.
     """
-    views = check_views(views)
+    views = in_range(check_views(views))
     return neighbor_similarities(views, check_integer(n_neighbors, "n_neighbors", 1))
 
 
@@ -159,14 +160,14 @@ def rbf(views: Views) -> FloatArray:
     ndarray of shape (v, n, n)
         ``exp(-||x_j - x_k||^2 / (2 sigma^2))``, unit diagonal.
     """
-    return kernel_similarities(check_views(views))
+    return kernel_similarities(in_range(check_views(views)))
 
 
 def kernel_similarities(views):
     """`rbf` of validated views."""
     n = views[0].shape[0]
     W = np.empty((len(views), n, n), dtype=views[0].dtype)
-    for out, X in zip(W, comparable(views), strict=True):
+    for out, X in zip(W, views, strict=True):
         # The median distance sets the width; for mostly equal samples it is zero, and the largest
         # is used.
         distance = euclidean_distances(X)

@@ -16,7 +16,8 @@ from .._utils.parameters import check_integer, check_number
 from .._utils.threads import blas_threads, resolve_threads
 from .._utils.types import Numbers, Views
 from ..views import check_views
-from ..views._rows import comparable, unit_rows
+from ..views._rows import unit_rows
+from ..views._scaling import in_range
 from . import _factored  # type: ignore[attr-defined]
 from ._factors import SCALES, Factors, check_scales, view_factors
 from ._nearest_rows import listed_rows
@@ -189,7 +190,7 @@ def sparse_self_representation(
         views with ``scales[0]``, then the views with n >= 4 d with each other scale.
     """
     # Parameters are checked before the factors are computed.
-    views = check_views(views)
+    views = in_range(check_views(views))
     scales = check_scales(scales)
     n_candidates = check_integer(n_candidates, "n_candidates", 1)
     n_longest = check_integer(n_longest, "n_longest", 1)
@@ -226,16 +227,14 @@ def sparse_nearest_neighbors(
         Every slice has its own pattern.
     """
     return sparse_neighbor_similarities(
-        check_views(views), check_integer(n_neighbors, "n_neighbors", 1)
+        in_range(check_views(views)), check_integer(n_neighbors, "n_neighbors", 1)
     )
 
 
 def sparse_neighbor_similarities(views, n_neighbors):
     """`sparse_nearest_neighbors` of validated views."""
     n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
-    neighbors = [
-        NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in comparable(views)
-    ]
+    neighbors = [NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in views]
     return [_self_tuning(*pair, views[0].dtype) for pair in neighbors]
 
 

@@ -13,9 +13,9 @@ from .._utils.parameters import check_option
 from .._utils.types import Frames, Views
 from .._utils.validation import are_finite, check_finite
 from ._anndata import from_anndata, is_anndata
+from ._facts import refuse, summarise
 from ._frames import is_sparse_frame, repeated, shown, view_title
 from ._missing import missing
-from ._passes import check_entries
 from ._read import listed_views, read_views
 from ._row_source import RowSource
 from ._rows import missing_rows
@@ -61,7 +61,7 @@ def loaded(source, *, missing=False):
     """A `RowSource` with all rows in memory, validated as by `check_views`."""
     memory = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
     if missing:
-        check_entries(0, memory.views, memory.titles, memory.columns)
+        refuse(summarise(0, memory.views).bad, memory.titles, memory.columns)
         return memory
     # Whole missing rows are told apart from single missing cells, because the remedy differs.
     for X, title, columns in zip(memory, memory.titles, memory.columns, strict=True):

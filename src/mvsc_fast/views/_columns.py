@@ -8,8 +8,7 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
-from ._row_source import is_dask
-from ._rows import is_constant, observed, spread, unit_rows
+from ._rows import is_constant, spread, unit_rows
 
 FEW_COLUMNS = 4
 # Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
@@ -58,12 +57,7 @@ def with_absent(X, names, n_features):
 def _nothing(view, n_features):
     """A view of NaN, without memory of its size, for the samples of another view."""
     shape = view.shape[0] if hasattr(view, "shape") else len(view), n_features
-    nothing = np.broadcast_to(np.float32(np.nan), shape)
-    if not is_dask(view):
-        return nothing
-    import dask.array
-
-    return dask.array.from_array(nothing, chunks=(view.chunks[0], -1))
+    return np.broadcast_to(np.float32(np.nan), shape)
 
 
 def column_attributes(columns):
@@ -107,7 +101,7 @@ def check_columns(model, source):
         )
 
 
-def warn_of_columns(views, names, columns, present=None, lifts=None):
+def warn_of_columns(views, names, columns, lifts=None):
     """Warn of views with fewer than four columns, and of columns that outweigh all others.
 
     Lifted views keep the lengths of their rows, so they may have few columns.
@@ -118,16 +112,13 @@ def warn_of_columns(views, names, columns, present=None, lifts=None):
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
-        Rows may be NaN.
+        Without missing rows.
     names : list
     columns : list of (list of str or None)
         Names of the columns of each view, see `RowSource`.
-    present : ndarray of shape (v, n) of bool, optional
-        Which samples have each view, if it is known.
     lifts : list of (Lift or None), optional
         Which views are lifted.
     """
-    views = observed(views, present)
     lifts = [None] * len(views) if lifts is None else lifts
     pairs = list(zip(views, lifts, strict=True))
     narrow = [X.shape[1] < FEW_COLUMNS and lift is None for X, lift in pairs]

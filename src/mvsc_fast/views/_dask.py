@@ -1,14 +1,12 @@
 """Row sources for Dask arrays: every partition of rows is read by the worker that computes it."""
 
 import operator
-import warnings
 from typing import NamedTuple
 
 import dask
 import dask.array as da
 import numpy as np
 
-from .._utils.messages import warn_user
 from .._utils.threads import limit_threads
 from ._row_source import RowSource, checked_block, is_dask, stacked
 
@@ -64,11 +62,14 @@ class DaskSource(RowSource):
         while len(parts) > 1:
             added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
             parts = [*added, *parts[len(parts) - len(parts) % 2 :]]
-        return _computed(parts)[0]
+        return dask.compute(*parts)[0]
 
     def per_row(self, function, dtype, *args):
         """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
-        call, dtype = _sent(_Call(function, args)), np.dtype(dtype)
+        # One task holds what the others share. If its worker dies, it is computed again, which
+        # scattered data are not.
+        call = dask.delayed(_Call(function, args), pure=False, traverse=False)
+        dtype = np.dtype(dtype)
         return da.concatenate(
             [
                 da.from_delayed(
@@ -92,7 +93,7 @@ class DaskSource(RowSource):
                 parts.append(dask.delayed(_take)(blocks, partition, chosen))
         # Parts are in ascending order of the rows, and are put back into the one asked for.
         back = np.argsort(order)
-        return [stacked(part)[back] for part in zip(*_computed(parts), strict=True)]
+        return [stacked(part)[back] for part in zip(*dask.compute(*parts), strict=True)]
 
     def load(self):
         """All rows of every view."""
@@ -148,41 +149,6 @@ class _Call:
 
     def __call__(self, first, blocks):
         return self.function(first, blocks, *self.args)
-
-
-def _client():
-    """The active client of a cluster, or None."""
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
-    return client if hasattr(client, "submit") else None
-
-
-def _computed(collections):
-    """Compute Dask collections; a cluster that has no workers yet is waited for, with a warning."""
-    client = _client()
-    if client is not None and not client.nthreads():
-        warn_user(
-            f"the Dask cluster at {client.scheduler.address} has no workers: the fit waits until "
-            "there are some"
-        )
-    return list(dask.compute(*collections))
-
-
-def _sent(call):
-    """The arguments that tasks share, sent once and not with each task.
-
-    They are sent as the result of a task and are not scattered: if the only worker with scattered
-    data dies, the data are lost, but a task is computed again.
-    """
-    client = _client()
-    if client is not None:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")
-            return client.submit(_itself, call, pure=False)
-    return dask.delayed(call, pure=False, traverse=False)
-
-
-def _itself(call):
-    return call
 
 
 def _sum(blocks, partition, call):

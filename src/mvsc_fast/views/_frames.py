@@ -6,8 +6,6 @@ import numpy as np
 import scipy.sparse
 
 SHOWN = 3  # number of names or ids in a message
-# Kinds of columns in the data frame interchange protocol.
-KINDS = {21: "text", 22: "dates", 23: "categories"}
 ENCODE = {
     "text": "convert it to numbers (TfidfVectorizer or OneHotEncoder of scikit-learn)",
     "dates": "convert them to numbers (days since a date, or the hour of the day)",
@@ -24,9 +22,14 @@ class Frame(NamedTuple):
 
 
 def is_frame(X):
-    """Whether X is a data frame of pandas, or supports the interchange protocol."""
-    has_columns = hasattr(X, "columns") and hasattr(X, "dtypes")
-    return has_columns and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
+    """Whether X is a data frame of pandas or polars, or another table that they can read."""
+    is_table = hasattr(X, "to_pandas") and len(getattr(X, "shape", ())) == 2
+    return is_named_frame(X) or is_table
+
+
+def is_named_frame(X):
+    """Whether X has the attributes of data frames of pandas and polars."""
+    return all(hasattr(X, name) for name in ("columns", "dtypes", "to_numpy"))
 
 
 def is_sparse_frame(X):
@@ -44,22 +47,14 @@ def read_frame(X, title):
     """The `Frame` of a data frame whose columns are all numeric, with nulls as NaN."""
     if hasattr(X, "iloc"):
         return _read_pandas(X, title)
-    if hasattr(X, "dtypes"):  # polars
-        columns, kinds = list(X.columns), [_kind_of(dtype) for dtype in X.dtypes]
-    else:
-        protocol = X.__dataframe__()
-        columns = list(protocol.column_names())
-        try:
-            kinds = [KINDS.get(int(A.dtype[0])) for A in protocol.get_columns()]
-        except (NotImplementedError, ValueError) as error:  # decimals, lists
-            raise ValueError(
-                f"{title} has a column that cannot be read ({error}): cast it to float64"
-            ) from None
-    # Columns that are no numbers are named, with how to encode them.
-    for column, kind in zip(columns, kinds, strict=True):
-        if kind is not None:
+    if not is_named_frame(X):  # such as a table of pyarrow
+        return _read_pandas(X.to_pandas(), title)._replace(index=None)
+    # Columns of polars that are no numbers are named, with how to encode them.
+    columns = list(X.columns)
+    for column, dtype in zip(columns, X.dtypes, strict=True):
+        if (kind := _kind_of(dtype)) is not None:
             raise ValueError(refusal(title, kind, shown(column)))
-    values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    values = X.to_numpy()
     if values.dtype == object:
         for name, column in zip(columns, values.T, strict=True):
             check_objects(column, title, name)

@@ -42,22 +42,17 @@ class Lift(NamedTuple):
         """Lifted rows, of shape (n, d + 1), float64; missing rows remain NaN."""
         out = np.empty((X.shape[0], X.shape[1] + 1))
         for rows in gen_batches(X.shape[0], BLOCK):
-            # Halves, because differences may overflow, and powers of 2, because squares may.
-            offsets = dense(X[rows]) * 0.5 - self.mean * 0.5
-            largest = np.nan_to_num(np.abs(offsets).max(axis=1))
-            exponent = np.minimum(-np.frexp(largest)[1], 1022)
-            offsets = np.ldexp(offsets, exponent[:, None])
+            offsets = dense(X[rows]) - self.mean
             length = np.sqrt((offsets * offsets).sum(axis=1))
-            with np.errstate(over="ignore", under="ignore"):
-                limit = np.maximum(length, np.ldexp(self.radius * 0.5, exponent))
-                share = length / limit
-                out[rows, :-1] = offsets / limit[:, None]
+            limit = np.maximum(length, self.radius)
+            share = length / limit
+            out[rows, :-1] = offsets / limit[:, None]
             out[rows, -1] = np.sqrt((1 - share) * (1 + share))
         return out
 
 
 class CentredRows(NamedTuple):
-    """Rows minus their centre, their lengths and the centre, all times 2^-exponent.
+    """Rows minus their centre, their lengths and the centre.
 
     The centre is the mean of the rows which are not farther than the radius from the mean of all.
     """
@@ -65,7 +60,6 @@ class CentredRows(NamedTuple):
     rows: np.ndarray
     lengths: np.ndarray
     centre: np.ndarray
-    exponent: int
 
 
 def fit_lift(X):
@@ -100,7 +94,7 @@ def find_lift(X, nonnegative=None):
         None for other views, and as for `fit_lift`.
     """
     # Few columns are always lifted, many never, and between the lengths decide.
-    d = _n_varying(X)
+    d = count_varying(X)
     if d > MAX_LIFTED_COLUMNS:
         return None
     if d <= ALWAYS_LIFTED_COLUMNS:
@@ -112,15 +106,10 @@ def find_lift(X, nonnegative=None):
     return _lift_of(centred) if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
 
 
-def find_lifts(views, nonnegative=None):
-    """The result of `find_lift` for each view."""
-    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
-    return [find_lift(X, sign) for X, sign in zip(views, nonnegative, strict=True)]
-
-
 def lifted(views, nonnegative=None):
     """The views, lifted where `find_lift` finds one, and the `Lift` of each or None."""
-    lifts = find_lifts(views, nonnegative)
+    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
+    lifts = [find_lift(X, sign) for X, sign in zip(views, nonnegative, strict=True)]
     pairs = zip(views, lifts, strict=True)
     return [X if lift is None else lift(X) for X, lift in pairs], lifts
 
@@ -170,35 +159,27 @@ def centre_rows(X):
     X = X[~np.isnan(X[:, 0])]
     if len(X) == 0 or is_constant(X):
         return None
-    # A power of 2, which rounds nothing, keeps sums and squares from overflow. Sums of sorted
-    # columns do not depend on the order of the rows.
-    exponent = np.frexp(np.abs(X).max())[1]
-    X = np.ldexp(X.astype(np.float64), -exponent)
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
-    # them.
+    # them. Sums of sorted columns do not depend on the order of the rows.
+    X = X.astype(np.float64)
     near = slice(None)
     for _ in range(2):
         centre = np.sort(X[near], axis=0).mean(axis=0)
         rows = X - centre
         lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
-    return CentredRows(rows, lengths, centre, exponent)
+    return CentredRows(rows, lengths, centre)
 
 
 def _lift_of(centred):
     """The `Lift` of `CentredRows`, or None."""
     if centred is None:
         return None
-    limits = np.finfo(np.float64)
-    radius = np.quantile(centred.lengths, RADIUS_SHARE)
-    with np.errstate(over="ignore", under="ignore"):
-        radius = np.ldexp(radius or centred.lengths.max(), centred.exponent)
-    if radius < 4 * limits.tiny:  # subnormal numbers, whose quotients are coarse
-        return None
-    return Lift(np.ldexp(centred.centre, centred.exponent), float(min(radius, limits.max)))
+    radius = np.quantile(centred.lengths, RADIUS_SHARE) or centred.lengths.max()
+    return Lift(centred.centre, float(radius))
 
 
-def _n_varying(X):
+def count_varying(X):
     """Number of columns that are not constant."""
     if scipy.sparse.issparse(X):
         least, largest = (dense(part).ravel() for part in (X.nanmin(axis=0), X.nanmax(axis=0)))

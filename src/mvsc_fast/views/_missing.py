@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.containers import check_container, checked_csr
-from .._utils.messages import counted, warn_user
+from .._utils.messages import counted
 from .._utils.types import View
 from ._anndata import is_anndata
 from ._frames import is_frame, read_frame
@@ -29,9 +29,6 @@ from ._rows import (
     zero_rows,
 )
 
-MAX_MISSING = (
-    0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
-)
 IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
@@ -137,69 +134,6 @@ def _sparse_missing(X, rows):
     indices = np.zeros(indptr[-1], dtype=known_rows.indices.dtype)
     nan = np.full(indptr[-1], np.nan, dtype=X.dtype)
     return known_rows + scipy.sparse.csr_array((nan, indices, indptr), X.shape)
-
-
-class Gaps(NamedTuple):
-    """Missing rows of a view, and missing cells in all other rows."""
-
-    n_samples: int
-    n_features: int
-    rows: int = 0
-    cells: int = 0
-    partial: bool = False  # whether any cell will be filled or ignored
-
-    def __add__(self, other):
-        n, rows, cells = self.n_samples + other.n_samples, self.rows + other.rows, self.cells
-        return Gaps(n, self.n_features, rows, cells + other.cells, self.partial or other.partial)
-
-    @property
-    def share(self):
-        """Share of missing cells in the rows that are not missing."""
-        return self.cells / max((self.n_samples - self.rows) * self.n_features, 1)
-
-
-def gaps(X):
-    """Count the `Gaps` of a view in memory."""
-    if scipy.sparse.issparse(X):
-        return Gaps(*X.shape, int(np.count_nonzero(missing_rows(X))))
-    rows = incomplete_rows(X)
-    if not rows.any():
-        return Gaps(*X.shape)
-    incomplete = X[rows]
-    is_missing, is_nan = missing_rows(incomplete), np.isnan(incomplete)
-    return Gaps(*X.shape, int(is_missing.sum()), int(is_nan[~is_missing].sum()), not is_nan.all())
-
-
-def check_gaps(gaps_of_views, titles):
-    """Raise ValueError if more than a tenth of the cells of a view are missing."""
-    for gap, title in zip(gaps_of_views, titles, strict=True):
-        if gap.share > MAX_MISSING:
-            raise ValueError(
-                f"{title} lacks {100 * gap.share:.3g} % of its cells, but at most "
-                f"{100 * MAX_MISSING:g} % can be filled: remove columns or samples that lack many"
-            )
-
-
-def warn_of_gaps(gaps_of_views, titles, log=None):
-    """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
-    clauses = []
-    for gap, title in zip(gaps_of_views, titles, strict=True):
-        if not (gap.cells or gap.rows):
-            continue
-        parts = []
-        if gap.cells:
-            parts.append(f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)")
-        if gap.rows:
-            parts.append(f"{gap.rows} of {counted(gap.n_samples, 'sample')}")
-        clauses.append(f"{title} lacks {' and '.join(parts)}")
-    # Filled cells change the data, so they are worth a warning; missing rows are usual.
-    if any(gap.partial for gap in gaps_of_views):
-        warn_user(
-            f"{', '.join(clauses)}: cells are filled from the other values of their row; rows that "
-            "lack more than half of their cells count as missing"
-        )
-    elif clauses and log is not None:
-        log(", ".join(clauses))
 
 
 def mean_row(X):

@@ -37,13 +37,12 @@ def read_views(X, *, min_samples=2):
     names = [name for name, _ in matrices]
     titles = [view_title(name) for name in names] if listed else ["X"]
     tables = [_read(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
-    index = _common_index(tables, titles)
-    values = [_matrix(table.values, title) for table, title in zip(tables, titles, strict=True)]
+    values = [table.values for table in tables]
     about = {
         "titles": titles,
         "names": names,
         "columns": [text_names(table.columns) for table in tables],
-        "index": index,
+        "index": _common_index(tables, titles),
         "listed": listed,
     }
     if any(map(is_dask, values)):
@@ -122,7 +121,7 @@ def _is_array(X):
 
 
 def _read(X, title):
-    """A view as a `Frame`; raise ValueError if it is not a table."""
+    """A view as a `Frame` whose rows can be read; raise ValueError if it is not a table."""
     if type(X) is np.ndarray and X.dtype.kind in "fiub":
         return Frame(X)
     if X is None:
@@ -140,19 +139,35 @@ def _read(X, title):
     if is_frame(X):
         return read_frame(X, title)
     if is_anndata(X):
-        return read_anndata(X, title)
+        frame = read_anndata(X, title)
+        return frame._replace(values=_matrix(frame.values, title))
     if not (isinstance(X, (list, tuple)) or scipy.sparse.issparse(X) or _is_array(X)):
         raise ValueError(
             f"{title} is of type {type(X).__name__}: pass an array, a sparse matrix, a data frame "
             "or an AnnData object"
         )
-    if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
-        raise ValueError(refusal(title, "text"))
+    return Frame(_matrix(X, title))
+
+
+def _matrix(X, title):
+    """A sequence, an array or a sparse matrix as a matrix of numbers; stored ones as they are."""
+    if is_stored(X) or scipy.sparse.issparse(X) and X.ndim != 2:
+        return X
     for part in X if isinstance(X, (list, tuple)) else [X]:
         check_container(part, title)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
-        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
-    return Frame(X)
+    if scipy.sparse.issparse(X):
+        return checked_csr(X, title)
+    # Text and objects are numbers if they say so.
+    if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
+        raise ValueError(refusal(title, "text"))
+    X = np.asarray(X)
+    if X.dtype.kind in "mM":
+        raise ValueError(refusal(title, "dates"))
+    if X.ndim == 2 and X.dtype.kind in "OUS":
+        for j, column in enumerate(X.T):
+            check_objects(column, title, j)
+        X = X.astype(np.float64)
+    return X
 
 
 def _common_index(tables, titles):
@@ -173,17 +188,3 @@ def _common_index(tables, titles):
             f"different samples: {shown(*duplicates)}"
         )
     return first
-
-
-def _matrix(X, title):
-    """A view that can be read by rows."""
-    if is_stored(X) or is_dask(X) or scipy.sparse.issparse(X) and X.ndim != 2:
-        return X
-    if scipy.sparse.issparse(X):
-        return checked_csr(X, title)
-    X = X if isinstance(X, np.ndarray) else np.asarray(X)
-    if X.ndim == 2 and (X.dtype == object or X.dtype.kind in "US"):
-        for j, column in enumerate(X.T):
-            check_objects(column, title, j)
-        X = X.astype(np.float64)
-    return X

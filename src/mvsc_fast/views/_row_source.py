@@ -96,6 +96,7 @@ class RowSource(Sequence):
                     f"every view must describe the same samples{advice if same else ''}"
                 )
         self.n_features = [int(view.shape[1]) for view in views]
+        self._stored = list(map(is_stored, views))
         single = all(view.dtype == np.float32 for view in views)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.rows = rows or block_rows(self.n_features)  # of a block; no result depends on it
@@ -131,7 +132,7 @@ class RowSource(Sequence):
 
     def take(self, indices):
         """The rows of every view with the given indices, in this order."""
-        if not any(map(is_stored, self.views)):
+        if not any(self._stored):
             return [_plain(view[indices], self.dtype) for view in self.views]
         # Stored views are read once, in ascending order, and rows are put back into the one asked
         # for.
@@ -150,8 +151,8 @@ class RowSource(Sequence):
     def load(self):
         """All rows of every view; those in memory and of this type are not copied."""
         return [
-            self._read(i, slice(0, self.n_samples)) if is_stored(view) else _plain(view, self.dtype)
-            for i, view in enumerate(self.views)
+            self._read(i, slice(0, self.n_samples)) if stored else _plain(view, self.dtype)
+            for i, (view, stored) in enumerate(zip(self.views, self._stored, strict=True))
         ]
 
     def threads(self, n_threads):
@@ -169,7 +170,7 @@ class RowSource(Sequence):
     def _read(self, i, rows):
         view = self.views[i]
         part = view[rows]
-        if is_stored(view):
+        if self._stored[i]:
             part = checked_block(
                 part,
                 self.titles[i],

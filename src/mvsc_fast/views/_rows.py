@@ -1,11 +1,11 @@
 """Rows of unit length: canonical order, centred rows, reduced columns, and rows of new samples."""
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from .._utils.messages import counted, warn_user
 
@@ -55,25 +55,20 @@ def presence(views):
     )
 
 
-def observed(views, present=None):
-    """The views without their missing rows; ``present`` is their `presence`, if it is known."""
-    present = presence(views) if present is None else present
-    return [X if has.all() else X[has] for X, has in zip(views, present, strict=True)]
-
-
-def zero_samples(views):
-    """Mask of the samples whose cells are all zero or missing."""
-    return np.logical_and.reduce([_blank_rows(X) for X in views])
+def observed(views):
+    """The views without their missing rows."""
+    pairs = zip(views, presence(views), strict=True)
+    return [X if has.all() else X[has] for X, has in pairs]
 
 
 def zero_rows(X):
     """Mask of the rows of a view whose cells are all zero; some, but not most, may be missing."""
-    rows = _blank_rows(X)
+    rows = blank_rows(X)
     rows[rows] = ~missing_rows(X[rows])
     return rows
 
 
-def _blank_rows(X):
+def blank_rows(X):
     """Mask of the rows of a view whose cells are all zero or missing."""
     if scipy.sparse.issparse(X):
         return _stored(X, (X.data < 0) | (X.data > 0)) == 0
@@ -175,21 +170,13 @@ def _batches(X):
 
 def _directions(X):
     """Rows divided by their lengths, in float64; zeros in place of NaN."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = _row_sums(X, X)
-    is_inexact = ~((squares > 1e-280) & np.isfinite(squares))
-    if not is_inexact.any():
-        roots = np.sqrt(squares)
-        if scipy.sparse.issparse(X):
-            return with_data(X, X.data / np.repeat(roots, np.diff(X.indptr)))
-        return X / roots[:, None]
-    # Squares overflow or underflow, or cells are missing.
-    U = np.nan_to_num(dense(X), nan=0.0)
-    exponent = -np.frexp(np.abs(U).max(axis=1, keepdims=True))[1]
-    first = np.minimum(exponent, 1022)
-    U = U * np.ldexp(1.0, first) * np.ldexp(1.0, exponent - first)
-    squares = _row_sums(U, U)
-    return U / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
+    sparse = scipy.sparse.issparse(X)
+    X = with_data(X, np.nan_to_num(X.data)) if sparse else np.nan_to_num(X)
+    squares = _row_sums(X, X)
+    lengths = np.where(squares > np.finfo(X.dtype).tiny, np.sqrt(squares), np.inf)
+    if sparse:
+        return with_data(X, X.data / np.repeat(lengths, np.diff(X.indptr)))
+    return X / lengths[:, None]
 
 
 def _row_sums(X, factors):
@@ -297,64 +284,13 @@ def is_constant(X):
 
 
 def unit_rows(X):
-    """Rows of X divided by their lengths, without overflow or underflow; zero rows stay zero."""
-    # scikit-learn treats lengths below 1e-15 as zero, and their squares may overflow.
-    exponent = -np.frexp(_largest_entries(X))[1]
-    first = np.minimum(exponent, np.finfo(X.dtype).maxexp - 2)
-    U = _times_powers(X, first)
-    if (exponent > first).any():  # subnormal numbers
-        U = _times_powers(U, exponent - first)
-    return normalize(U, copy=False) if X.shape[0] else U
-
-
-def comparable(views):
-    """Scale each view by a power of two, so that its squared distances can be represented.
-
-    A view is returned unchanged if its largest entry is at least 2^-10, and a sum of squares over
-    the view does not overflow.
-
-    Raises
-    ------
-    ValueError
-        If the squares of a row underflow when the largest entry of its view is scaled.
-    """
-    return [_comparable(X, i) for i, X in enumerate(views)]
-
-
-def _comparable(X, i):
-    largest = _largest_entries(X)
-    total, info = largest.max(), np.finfo(X.dtype)
-    limit = np.sqrt(info.max / (X.shape[0] * X.shape[1])) / 4
-    exponent = 0 if total == 0 or 2.0**-10 <= total <= limit else -int(np.frexp(total)[1])
-    # Rows that would vanish beside the largest ones have no distances any more.
-    vanishes = (largest > 0) & (np.ldexp(largest, exponent) < np.sqrt(info.tiny))
-    if vanishes.any():
-        row = int(vanishes.argmax())
-        raise ValueError(
-            f"view {i} has entries up to {total:.3g}, but at most {largest[row]:.3g} in row {row}: "
-            f"{X.dtype} cannot represent the distances of both. Remove or rescale such rows"
-        )
-    if exponent == 0:
-        return X
-    first = min(exponent, info.maxexp - 2)
-    return X * X.dtype.type(2.0**first) * X.dtype.type(2.0 ** (exponent - first))
-
-
-def _largest_entries(X):
-    """Largest absolute value in each row of X, of shape (n,)."""
-    ends = X.max(axis=1), -X.min(axis=1)
-    sparse = scipy.sparse.issparse(X)
-    return np.maximum(*(np.ravel(end.toarray() if sparse else end) for end in ends))
-
-
-def _times_powers(X, exponent):
-    """Rows of X times powers of two, without rounding."""
-    scale = np.ldexp(X.dtype.type(1), exponent)
-    if not scipy.sparse.issparse(X):
-        return X * scale[:, None]
-    data = np.repeat(scale, np.diff(X.indptr))
-    data *= X.data
-    return with_data(X, data)
+    """Rows of X divided by their lengths; rows whose squares vanish beside their view are zeros."""
+    if scipy.sparse.issparse(X):
+        return normalize(with_data(X, X.data.copy()), copy=False) if X.shape[0] else X
+    # scikit-learn's normalize leaves lengths below 10 eps as they are.
+    lengths = row_norms(X)
+    is_positive = lengths > np.sqrt(np.finfo(X.dtype).tiny)
+    return X / np.where(is_positive, lengths, np.inf)[:, None]
 
 
 def with_data(X, data):

@@ -1,4 +1,4 @@
-"""Columns in standard units: their means and deviations, exact over blocks of rows."""
+"""Columns in standard units, and views whose squares can be represented: exact over blocks."""
 
 from typing import NamedTuple
 
@@ -16,6 +16,9 @@ N_DIGITS, DIGIT_BITS = 4, 18
 ZERO_PLACE = -10_000  # of a column of zeros, below that of any other
 # Deviations below this multiple of the rounding error of the mean are those of constant columns.
 CONSTANT = 8
+# The largest entries of views that are used as they are, as powers of the limits of their type:
+# 1e-38 to 1e77 in double precision, 2e-5 to 4e9 in single precision.
+SMALL_ENTRIES, LARGE_ENTRIES = 1 / 8, 1 / 4
 
 check_scale = either(None, option(Scale))
 
@@ -103,26 +106,30 @@ class Moments(NamedTuple):
         return means, deviations
 
 
-def fit_scalings(source, scale):
-    """The `ColumnScaling` of every view to mean 0 and standard deviation 1, in one pass.
+def fit_scalings(source, scale, largest):
+    """The `ColumnScaling` of every view, so that the squares of its entries can be represented.
 
-    Missing rows and cells are ignored. Columns of sparse views, which would become dense, are
-    divided by their deviations and not centred; constant columns are only centred.
+    With ``scale="standard"``, columns get mean 0 and standard deviation 1, in one pass. Missing
+    rows and cells are ignored. Columns of sparse views, which would become dense, are divided by
+    their deviations and not centred; constant columns are only centred. Without a ``scale``, views
+    of extreme entries are divided by a power of two, which rounds nothing.
 
     Parameters
     ----------
     source : RowSource
         Views without infinite entries.
     scale : "standard" or None
+    largest : sequence of float
+        The largest absolute value of each view.
 
     Returns
     -------
     list of (ColumnScaling or None)
-        The same to the last bit for all orders of the rows and sizes of the blocks. None without a
-        ``scale``.
+        The same to the last bit for all orders of the rows and sizes of the blocks. None for all
+        views if they are used as they are.
     """
     if scale is None:
-        return [None] * len(source)
+        return _powers(largest, source.n_features, source.dtype)
     moments = source.sum(_moments)
     centres, deviations = moments.means_and_deviations()
     # Constant columns are not divided by a rounding error, and sparse ones are not centred.
@@ -131,6 +138,34 @@ def fit_scalings(source, scale):
     centres[moments.sparse] = 0.0
     ends = np.cumsum(source.n_features)[:-1]
     return list(map(ColumnScaling, np.split(centres, ends), np.split(deviations, ends)))
+
+
+def in_range(views):
+    """Views of extreme entries divided by a power of two; usual ones as they are."""
+    largest, n_features = map(largest_entry, views), [X.shape[1] for X in views]
+    return scaled(views, _powers(largest, n_features, views[0].dtype))
+
+
+def largest_entry(X):
+    """The largest absolute value of a view without its missing cells; 0 if there is none."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    low, high = np.fmin.reduce(values, None, initial=0), np.fmax.reduce(values, None, initial=0)
+    return float(max(high, -low))
+
+
+def _powers(largest, n_features, dtype):
+    """Scalings of all views by powers of two; None for all if no view has extreme entries."""
+    limits, exponents = np.finfo(dtype), []
+    low, high = float(limits.tiny) ** SMALL_ENTRIES, float(limits.max) ** LARGE_ENTRIES
+    for entry in largest:
+        is_usual = entry == 0 or low <= entry <= high
+        exponents.append(0 if is_usual else int(np.frexp(entry)[1]) - 1)
+    if not any(exponents):
+        return [None] * len(exponents)
+    return [
+        ColumnScaling(np.zeros(d), np.full(d, np.ldexp(1.0, exponent)))
+        for d, exponent in zip(n_features, exponents, strict=True)
+    ]
 
 
 def _moments(first, views):

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from ._frames import shown, view_title
-from ._rows import is_constant, observed
+from ._lift import count_varying
 
 MAX_CLASSES = 50  # maximum number of values of a column of labels
 MAX_STATES = 3  # maximum number of values of an event beside a time
@@ -116,13 +116,14 @@ def warn_of_suspects(views, names, columns):
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
-        Rows may be NaN.
+        Rows and cells may be NaN.
     names : list
     columns : list of (list of str or None)
         Names of the columns of each view, see `RowSource`.
     """
-    for X, name, titles in zip(observed(views), names, columns, strict=True):
-        if titles is not None and not scipy.sparse.issparse(X) and not is_constant(X):
+    for X, name, titles in zip(views, names, columns, strict=True):
+        # There is another warning of equal samples.
+        if titles is not None and not scipy.sparse.issparse(X) and count_varying(X):
             _warn_of_view(X, name, titles)
 
 
