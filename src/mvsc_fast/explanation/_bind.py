@@ -16,7 +16,7 @@ from ..views._missing import filled, mean_row
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import spread
-from ..views._scaling import scaled
+from ..views._scaling import in_range, scaled
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
 # Cohen's kappa of these labels. On the views of fit it is at least .42 in 440 fits to 6 to 1500
@@ -82,8 +82,8 @@ def bind_views(model, views):
     unscaled = [filled(X, mean_row(X)) for X in rows]
     if hasattr(model, "scaling_"):
         rows = [filled(X, mean_row(X)) for X in scaled(rows, model.scaling_)]
-    else:
-        rows = unscaled
+    else:  # a model that predicts has seen that views are used as they are
+        rows = unscaled if hasattr(model, "predictor_") else in_range(unscaled)
     _check_labels(model, unscaled, labels[samples])
     lifts = _lifts(model, rows)
     lifted = [X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)]

@@ -5,9 +5,10 @@ import functools
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, SMALL_BLOCK, centred, dense, row_mean, unit_rows, with_data
+from ._rows import BLOCK, SMALL_BLOCK, dense, row_mean, unit_rows, with_data
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
@@ -72,7 +73,7 @@ class ViewRows:
     @property
     def centred(self):
         """C, the unit rows of Z - mean(Z), of shape (n, r), float32."""
-        return centred(self.roots)
+        return normalize(self.roots - self.mean, copy=False)
 
     def _rows(self, X, rooted):
         """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
