@@ -145,7 +145,7 @@ def run(args):
         table["margin"] = np.array([f"{value:.3f}" for value in samples["margin"].tolist()])
         table["unlike"] = np.maximum(samples["unlike"], 0)
     if args.summary:
-        missing = {name: view.n_missing for name, view in zip(names, facts, strict=True)}
+        missing = {name: int(view.n_missing) for name, view in zip(names, facts, strict=True)}
         summary = _summary(saved, samples, missing)
     with replaced(args.labels) as stream:
         write_labels(stream, table, data.ids, data.id_name)
