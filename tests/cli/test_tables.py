@@ -598,6 +598,8 @@ def test_labels_outcomes_ids_and_constants_are_not_features(read_text, columns):
     ],
 )
 def test_columns_that_are_features_in_spite_of_their_names(read_text, name, values):
+    names = ["gene_1", "feature_2", "depth"]
+    assert_read(read_text(frame(columns=names)), names=names, ids=None)
     table = frame(IDS, **{name: values})
     assert_read(read_text(table), table, [*NAMES, name])
 

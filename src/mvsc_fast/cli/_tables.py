@@ -327,25 +327,26 @@ def _find_ids(name, names, texts, reading):
     j, counts = 0, [list(map(str, range(k, k + len(texts[0])))) for k in (0, 1)]
     if len(names) > 1 and NAMELESS.fullmatch(names[0]) and texts[0] in counts:
         j = int(bool(names[1]) and _are_ids(names, 1, texts[1]))
-    are_features = FEATURE_NAMES.fullmatch(names[j])
-    if are_features and not reading.transposed:
+    if not _are_ids(names, j, texts[j]):
+        return None
+    if FEATURE_NAMES.fullmatch(names[j]) and not reading.transposed:
         raise ValueError(
             f"{name}: column {names[j]!r} has names of features: use --transpose to read columns "
             f"as samples, or --id-column {shlex.quote(names[j])} to keep rows"
         )
-    return j if are_features or _are_ids(names, j, texts[j]) else None
+    return j
 
 
 def _are_ids(names, j, texts):
-    """Whether a column has ids: text, codes, or integers under a name of ids."""
-    # Text is an id; integers are ids only under a name of ids, as they may be a feature.
+    """Whether a column has ids: text, codes, or integers under a name of ids or of features."""
+    # Text is an id; integers are ids only under a name, as they may be a feature.
     numbers = [text for text in texts if is_number(text)]
     whole = all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers)
     if len(numbers) < len(texts) and (whole or 2 * len(numbers) < len(texts)):
         return True
-    nameless = NAMELESS.fullmatch(names[j]) and any(names)
-    has_name = nameless or ID_NAME.fullmatch(names[j]) or any(map(ID_NUMBER.fullmatch, texts))
-    return bool(has_name and whole and texts)
+    has_name = any(form.fullmatch(names[j]) for form in (ID_NAME, FEATURE_NAMES))
+    has_name = has_name or NAMELESS.fullmatch(names[j]) and any(names)
+    return bool((has_name or any(map(ID_NUMBER.fullmatch, texts))) and whole and texts)
 
 
 # ------------------------------------------------------------------------------------------ cells
