@@ -67,10 +67,10 @@ def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps
 
 
 @given(
-    n=st.integers(12, 40),
+    n=st.integers(12, 24),
     seed=st.integers(0, 99),
     spike=st.floats(0, 100),
-    steps=st.integers(1, 60),
+    steps=st.integers(1, 40),
 )
 def test_the_gap_holds_where_rounding_is_all_that_is_left_of_it(n, seed, spike, steps):
     """Hard problems in single precision, down to its last digits, against double precision."""
@@ -79,10 +79,10 @@ def test_the_gap_holds_where_rounding_is_all_that_is_left_of_it(n, seed, spike, 
     single = tlrr(W, tol=0, max_iter=steps)
     lam = single.parameters["lam"]
     W = W.astype(np.float64)
-    best = tlrr(W, lam=lam, tol=1e-11, max_iter=1000)
-    found = model.objective(single.tensor.astype(np.float64), W, **single.parameters)
+    best = tlrr(W, lam=lam, tol=1e-9, max_iter=1000)
+    objective = model.objective(single.tensor.astype(np.float64), W, **single.parameters)
     gap = 2 * lam * single.error_bound**2
-    assert found - best.objective(W) <= gap + 1e-12 * found
+    assert objective - best.objective(W) <= gap + 1e-12 * objective
     error = np.linalg.norm(single.tensor - best.tensor)
     assert error <= single.error_bound + best.error_bound
 

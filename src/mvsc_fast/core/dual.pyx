@@ -40,7 +40,7 @@ P is proven instead: see `norm_below`. If rounding still is most of the gap, P b
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, fabs, fmax, fmin, log, sqrt
+from libc.math cimport INFINITY, ceil, exp, fabs, fmax, fmin, log, sqrt
 from libc.string cimport memcpy, memset
 
 from . cimport loops
@@ -78,7 +78,7 @@ from .watch cimport Watch, is_stopped, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
-    AHEAD = 5           # iterations at most to the next check of the gap
+    AHEAD = 5           # iterations at most to the next check, or a fifth of those that were made
     PROOFS = 8          # of larger and larger bounds of ||P_i||_2
     TO_DOUBLE = -1      # what `maximise_dual` returns to go on with P in double precision
 
@@ -87,6 +87,7 @@ cdef double RELAXATION = 1.7    # of the steps of Z, below 2; 1 takes 1.5 times 
 cdef double START = 0.6         # of the first step; 1 overshoots
 cdef double ROUNDING = 0.5      # of what the gap exceeds tol by: if it is more, it is proven
 cdef double EXAGGERATION = 16.0     # of the excess by its estimate, at first
+cdef double MIN_POWER = 0.5     # of the iteration that the gap is expected to fall with
 cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
 cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
 
@@ -385,14 +386,18 @@ cdef int maximise_dual(
 
 cdef Py_ssize_t checks_ahead(const Block *block, Py_ssize_t n_iter, double relative,
                              double tol) noexcept nogil:
-    """Iterations to the next check of the gap, if it goes on falling as since the last one.
+    """Iterations to the next check of the gap, by the power of the iteration it has fallen with.
 
-    Before the second check by a factor of 4, and at least by one of 1.02 in an iteration.
+    Before the second check it is expected to fall by a factor of 4 in an iteration. A check takes
+    half as long as an iteration, so it should be the last one.
     """
-    cdef double rate = log(4.0), left = log(fmax(relative / fmax(tol, 1e-300), 1.0))
+    cdef double left = log(fmax(relative / fmax(tol, 1e-300), 1.0)), power, ahead
     if block.checked < INFINITY:
-        rate = fmax(log(block.checked / relative) / (n_iter - block.checked_at), log(1.02))
-    return max(1, <Py_ssize_t> fmin(AHEAD, left / rate))
+        power = log(block.checked / relative) / log(<double> n_iter / block.checked_at)
+        ahead = ceil(n_iter * (exp(fmin(left / fmax(power, MIN_POWER), 1.0)) - 1.0))
+    else:
+        ahead = left / log(4.0)
+    return max(1, <Py_ssize_t> fmin(max(AHEAD, n_iter // AHEAD), ahead))
 
 
 cdef void to_double(Block *block) noexcept nogil:
