@@ -212,42 +212,58 @@ cdef bint certify(Block *block, const floating *L, const dual_floating *P, dual_
     """The duality gap at the current L = L(P, Q); False: LAPACK failed.
 
     ``omega1 sum_i ||L_i||_* - <P, L> + omega2 sum_j sqrt(m_j) ||L_(j)||_* - <Q, L>``, and what the
-    rounding of P, Q and the norms can hide. ``dense``, v x n x n, is overwritten.
+    rounding of P, Q and the norms can hide. Where an estimate of it decides, it is proven instead,
+    with norms in double precision if L is. ``dense``, v x n x n, is overwritten.
     """
-    cdef Py_ssize_t k
-    cdef dual_floating *spectrum = <dual_floating *> block.spectrum
     cdef double products[3]
-    cdef double frontal = 0.0, rows, gap, left
+    cdef double frontal, rows, dual_norms, left
+    cdef bint single = dual_floating is float
     inner_products(block, L, P, <const floating *> block.Q, products)
     block.certified = True
     outcome.norm_squared = products[0]
     outcome.gap = block.rounding = 0.0
     if products[0] == 0.0:
         return True
+    if not frontal_nuclear_norms(block, L, dense, &frontal, outcome):
+        return False
+    if not row_nuclear_norms(block, L, &rows, outcome):
+        return False
+    dual_norms = products[1] + products[2]
+    add_rounding(block, dual_norms, frontal, rows, single, floating is float, outcome)
+    left = outcome.gap - tol * block.lam * outcome.norm_squared
+    if single and left > 0.0 and block.rounding > ROUNDING * left:
+        prove_excess(block, P)
+        if floating is double:
+            if not frontal_nuclear_norms(block, L, <double *> dense, &frontal, outcome):
+                return False
+        add_rounding(block, dual_norms, frontal, rows, floating is float, floating is float,
+                     outcome)
+        # What is charged no longer still shows how far single precision is from the gap.
+        block.rounding = fmax(block.rounding, eigen_rounding(block.pattern.n, True)
+                              * block.omega1 * frontal)
+    return True
+
+
+cdef bint frontal_nuclear_norms(Block *block, const floating *L, dual_floating *dense,
+                                double *norms, Outcome *outcome) noexcept nogil:
+    """``sum_i ||L_i||_*`` in the precision of ``dense``, which is overwritten; False: LAPACK failed."""
+    cdef const dual_floating *spectrum = <const dual_floating *> block.spectrum
+    cdef Py_ssize_t k
     scatter(block, L, dense)
+    norms[0] = 0.0
     if not frontal_map(block, dense, INFINITY, SHRINK, outcome):
         return False
     for k in range(block.v * block.pattern.n):
-        frontal += fabs(<double> spectrum[k])
-    if not row_nuclear_norms(block, L, &rows, outcome):
-        return False
-    gap = block.omega1 * frontal - products[1] + block.omega2 * rows - products[2]
-    add_rounding(block, fmax(gap, 0.0), frontal, rows, dual_floating is float, floating is float,
-                 outcome)
-    if dual_floating is float:
-        left = outcome.gap - tol * block.lam * outcome.norm_squared
-        if left > 0.0 and block.rounding > ROUNDING * left:
-            prove_excess(block, P)
-            add_rounding(block, fmax(gap, 0.0), frontal, rows, True, floating is float, outcome)
+        norms[0] += fabs(<double> spectrum[k])
     return True
 
 
 cdef void add_rounding(
     Block *block,
-    double gap,
+    double dual_norms,      # <P, L> + <Q, L>
     double frontal,         # sum_i ||L_i||_*
     double rows,            # sum_j sqrt(m_j) ||L_(j)||_*
-    bint single,            # P, and the eigenvalues of L
+    bint single,            # the eigenvalues of L
     bint single_rows,       # Q
     Outcome *outcome,
 ) noexcept nogil:
@@ -262,6 +278,7 @@ cdef void add_rounding(
     """
     cdef Py_ssize_t v = block.v, n = block.pattern.n, j
     cdef double q = 2e-10 + sqrt(<double> v) * (6e-8 if single_rows else 1.2e-16)
+    cdef double gap = fmax(block.omega1 * frontal + block.omega2 * rows - dual_norms, 0.0)
     cdef double weights = 0.0, charge, slope, distance
     for j in range(n):
         weights += block.root[j] * block.root[j]
