@@ -110,6 +110,21 @@ def test_bit_identical_for_any_thread_count(kernel, twin, dtype):
     )
 
 
+@dtypes
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 30, 200])
+def test_a_norm_is_proven_down_to_rounding_and_never_below_itself(core_parts, n, sign, dtype):
+    """Most eigenvalues are at the norm, as those of a clipped matrix are."""
+    rng = np.random.default_rng(n)
+    U = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    values = np.where(np.arange(n) <= n / 2, sign, rng.uniform(-0.9, 0.9, n))
+    A = ((U * values) @ U.T).astype(dtype)
+    A = (A + A.T) / 2
+    norm = np.abs(np.linalg.eigvalsh(A.astype(np.float64))).max()
+    assert core_parts.proven_below(A, norm * (1 + 1e-9))
+    assert not core_parts.proven_below(A, norm * (1 - 1e-13))
+
+
 size = st.shared(st.integers(1, 12), key="n")
 tensors = st.builds(
     random_tensor, st.shared(st.integers(1, 5), key="v"), size, size, st.integers(0, 2**16)

@@ -19,6 +19,7 @@ from mvsc_fast.core.screening cimport (
     set_thresholds,
     sort_members,
 )
+from mvsc_fast.core.symmetric cimport norm_below
 
 import numpy as np
 
@@ -82,6 +83,12 @@ def screen_blocks(
         patterns.append((members[start[block]:start[block + 1]], arrays[0],
                          *(array[:pattern.nnz] for array in arrays[1:4])))
     return labels, blocks.n_tubes, patterns
+
+
+def proven_below(floating[:, ::1] A, double t):
+    """Whether the spectral norm of a symmetric matrix is proven to be at most t."""
+    cdef double[:, ::1] work = np.empty(np.shape(A))
+    return norm_below(&A[0, 0], A.shape[0], t, &work[0, 0])
 
 
 class PartialShrinkage:

@@ -66,6 +66,27 @@ def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps
     assert excess <= 2 * lam * early.error_bound**2 + 1e-9 * best.objective(W)
 
 
+@given(
+    n=st.integers(12, 24),
+    seed=st.integers(0, 99),
+    spike=st.floats(0, 100),
+    steps=st.integers(1, 40),
+)
+def test_the_gap_holds_where_rounding_is_all_that_is_left_of_it(n, seed, spike, steps):
+    """Hard problems in single precision, down to its last digits, against double precision."""
+    W = flat_similarities(n, seed=seed).astype(np.float32)
+    W[:, : n // 3, : n // 3] += spike * W.max()
+    single = tlrr(W, tol=0, max_iter=steps)
+    lam = single.parameters["lam"]
+    W = W.astype(np.float64)
+    best = tlrr(W, lam=lam, tol=1e-9, max_iter=1000)
+    objective = model.objective(single.tensor.astype(np.float64), W, **single.parameters)
+    gap = 2 * lam * single.error_bound**2
+    assert objective - best.objective(W) <= gap + 1e-12 * objective
+    error = np.linalg.norm(single.tensor - best.tensor)
+    assert error <= single.error_bound + best.error_bound
+
+
 @given(v=st.integers(1, 3), n=st.integers(1, 8), seed=st.integers(0, 99))
 def test_weak_duality_of_the_twin(v, n, seed):
     """Any feasible P, Q: dual value <= objective, and gap = objective - dual value."""

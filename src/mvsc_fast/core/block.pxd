@@ -55,7 +55,7 @@ cdef struct Block:
     double *sums                # 3 n: what is summed up over rows, in the order of the rows
     double lengths[2]           # sums over the tubes of L: thresholds, lengths
     double rho                  # 0 before the first step
-    double P_rounding           # by how much ||P_i||_2 may exceed omega1
+    double excess               # by how much ||P_i||_2 may exceed omega1
     double rounding             # part of the gap
     Py_ssize_t check_at
     Py_ssize_t checked_at
@@ -127,4 +127,5 @@ cdef bint frontal_map(
     Spectral kind,
     Outcome *outcome,
 ) noexcept nogil
+cdef bint norms_below(Block *block, const dual_floating *P, double t) noexcept nogil
 cdef void scatter(Block *block, const floating *L, dual_floating *dense) noexcept nogil

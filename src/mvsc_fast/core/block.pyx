@@ -10,11 +10,11 @@ from libc.math cimport sqrt
 from libc.string cimport memset
 
 from . cimport loops
-from .arena cimport Arena, take
+from .arena cimport Arena, arena_at, take
 from .platform cimport omp_get_thread_num, seconds
 from .rows cimport CLIP, Spectral, row_basis, row_lwork, row_operator
 from .screening cimport pair_mirrors
-from .symmetric cimport symmetric_liwork, symmetric_lwork, symmetric_maps
+from .symmetric cimport norm_below, symmetric_liwork, symmetric_lwork, symmetric_maps
 from .watch cimport failed, frontal_threads
 
 
@@ -352,6 +352,25 @@ cdef bint frontal_map(Block *block, dual_floating *T, double threshold, Spectral
                    <dual_floating *> block.spectrum, block.rank, block.info)
     outcome.eigen_seconds += seconds() - before
     return not failed(block.info, block.v, &outcome.lapack_info, &outcome.failed_view)
+
+
+cdef bint norms_below(Block *block, const dual_floating *P, double t) noexcept nogil:
+    """Whether the spectral norms of all slices are proven to be at most t."""
+    cdef Py_ssize_t n = block.pattern.n, i, size = symmetric_lwork(n)
+    for i in prange(block.v, num_threads=block.slices, schedule="static", chunksize=1):
+        block.info[i] = not slice_below(P + i * n * n, n, t, <dual_floating *> block.numbers
+                                        + omp_get_thread_num() * size)
+    for i in range(block.v):
+        if block.info[i]:
+            return False
+    return True
+
+
+cdef bint slice_below(const dual_floating *a, Py_ssize_t n, double t,
+                      dual_floating *work) noexcept nogil:
+    """`norm_below` in the memory of `symmetric_map`, which holds more than 2 n^2 numbers."""
+    cdef Arena arena = arena_at(work)
+    return norm_below(a, n, t, <double *> take(&arena, <double> n * n, sizeof(double)))
 
 
 cdef void scatter(Block *block, const floating *L, dual_floating *dense) noexcept nogil:

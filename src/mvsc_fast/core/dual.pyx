@@ -32,14 +32,15 @@ m_j times: the frontal slices of its tensor have the nuclear norms of M, each of
 slices has the norm ``||M_(j)||_* / sqrt(m_j)``, and each of m_j m_k equal tubes the length
 ``|M_:jk| / sqrt(m_j m_k)``.
 
-P and its eigenproblems start in single precision. Any feasible P gives a valid certificate;
-rounding is added to the gap, and if it is most of the gap, P becomes double, or is projected again
-if W is single.
+P and its eigenproblems start in single precision. Any feasible P gives a valid certificate. By how
+much rounding can make P exceed its bound is estimated from the size and precision of what was
+clipped, which is usually far too much. If this decides whether the gap is below tol, the norm of
+P is proven instead: see `norm_below`. If rounding still is most of the gap, P becomes double.
 """
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, fabs, fmax, fmin, log, sqrt
+from libc.math cimport INFINITY, ceil, exp, fabs, fmax, fmin, log, sqrt
 from libc.string cimport memcpy, memset
 
 from . cimport loops
@@ -62,6 +63,7 @@ from .block cimport (
     frontal_map,
     inner_products,
     lay_out_block,
+    norms_below,
     primal,
     relaxed_step,
     row_nuclear_norms,
@@ -71,17 +73,21 @@ from .block cimport (
 from .platform cimport omp_get_thread_num
 from .rows cimport CLIP, SHRINK
 from .screening cimport Source, build_pattern, sort_members
+from .symmetric cimport cuts_excess
 from .watch cimport Watch, is_stopped, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
-    AHEAD = 5           # iterations at most to the next check of the gap
+    AHEAD = 5           # iterations at most to the next check, or a fifth of those that were made
+    PROOFS = 8          # of larger and larger bounds of ||P_i||_2
     TO_DOUBLE = -1      # what `maximise_dual` returns to go on with P in double precision
 
 cdef double RATIO_MAX = 1e6       # of rho to 2 lam, if tubes are equal to their threshold
 cdef double RELAXATION = 1.7    # of the steps of Z, below 2; 1 takes 1.5 times the iterations
 cdef double START = 0.6         # of the first step; 1 overshoots
-cdef double ROUNDING = 0.5      # of the gap: if it is more, P becomes double or is projected again
+cdef double ROUNDING = 0.5      # of what the gap exceeds tol by: if it is more, it is proven
+cdef double EXAGGERATION = 16.0     # of the excess by its estimate, at first
+cdef double MIN_POWER = 0.5     # of the iteration that the gap is expected to fall with
 cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
 cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
 
@@ -148,8 +154,8 @@ cdef double relative_gap(Block *block, const Outcome *outcome) noexcept nogil:
 cdef double clip_scale(Block *block, const dual_floating *spectrum) noexcept nogil:
     """The scale of the rounding errors of a clipped matrix.
 
-    If most eigenvalues are outside, the result is built from its own eigenpairs; otherwise the
-    excess is subtracted from the matrix, whose size then determines the errors.
+    It is the bound of its eigenvalues, or the largest eigenvalue of the matrix that was clipped if
+    the excess was subtracted from it.
     """
     cdef Py_ssize_t n = block.pattern.n, i, k, below, above
     cdef double largest, scale = block.omega1
@@ -160,7 +166,7 @@ cdef double clip_scale(Block *block, const dual_floating *spectrum) noexcept nog
             below += spectrum[i * n + k] < -block.omega1
             above += spectrum[i * n + k] > block.omega1
             largest = fmax(largest, fabs(<double> spectrum[i * n + k]))
-        if below + above <= n - max(below, above):
+        if cuts_excess(n, below, above, largest, block.omega1, dual_floating is float):
             scale = fmax(scale, largest)
     return scale
 
@@ -202,37 +208,96 @@ cdef bint maximise_rows(Block *block, floating *L, Outcome *outcome) noexcept no
 
 
 cdef bint certify(Block *block, const floating *L, const dual_floating *P, dual_floating *dense,
-                  Outcome *outcome) noexcept nogil:
+                  double tol, Outcome *outcome) noexcept nogil:
     """The duality gap at the current L = L(P, Q); False: LAPACK failed.
 
     ``omega1 sum_i ||L_i||_* - <P, L> + omega2 sum_j sqrt(m_j) ||L_(j)||_* - <Q, L>``, and what the
-    rounding of P, Q and the norms can hide. ``dense``, v x n x n, is overwritten.
+    rounding of P, Q and the norms can hide. Where an estimate of it decides, it is proven instead,
+    with norms in double precision if L is. ``dense``, v x n x n, is overwritten.
     """
-    cdef Py_ssize_t k
-    cdef dual_floating *spectrum = <dual_floating *> block.spectrum
     cdef double products[3]
-    cdef double frontal = 0.0, rows, P_rounding, Q_rounding, gap
+    cdef double frontal, rows, dual_norms, left
+    cdef bint single = dual_floating is float
     inner_products(block, L, P, <const floating *> block.Q, products)
     block.certified = True
     outcome.norm_squared = products[0]
     outcome.gap = block.rounding = 0.0
     if products[0] == 0.0:
         return True
+    if not frontal_nuclear_norms(block, L, dense, &frontal, outcome):
+        return False
+    if not row_nuclear_norms(block, L, &rows, outcome):
+        return False
+    dual_norms = products[1] + products[2]
+    add_rounding(block, dual_norms, frontal, rows, single, floating is float, outcome)
+    left = outcome.gap - tol * block.lam * outcome.norm_squared
+    if single and left > 0.0 and block.rounding > ROUNDING * left:
+        prove_excess(block, P)
+        if floating is double:
+            if not frontal_nuclear_norms(block, L, <double *> dense, &frontal, outcome):
+                return False
+        add_rounding(block, dual_norms, frontal, rows, floating is float, floating is float,
+                     outcome)
+        # What is charged no longer still shows how far single precision is from the gap.
+        block.rounding = fmax(block.rounding, eigen_rounding(block.pattern.n, True)
+                              * block.omega1 * frontal)
+    return True
+
+
+cdef bint frontal_nuclear_norms(Block *block, const floating *L, dual_floating *dense,
+                                double *norms, Outcome *outcome) noexcept nogil:
+    """``sum_i ||L_i||_*`` in the precision of ``dense``, which is overwritten; False: LAPACK failed."""
+    cdef const dual_floating *spectrum = <const dual_floating *> block.spectrum
+    cdef Py_ssize_t k
     scatter(block, L, dense)
+    norms[0] = 0.0
     if not frontal_map(block, dense, INFINITY, SHRINK, outcome):
         return False
     for k in range(block.v * block.pattern.n):
-        frontal += fabs(<double> spectrum[k])
-    if not row_nuclear_norms(block, L, &rows, outcome):
-        return False
-    gap = block.omega1 * frontal - products[1] + block.omega2 * rows - products[2]
-    # P, Q and the norms are exact up to rounding only.
-    P_rounding = (block.P_rounding
-                  + eigen_rounding(block.pattern.n, dual_floating is float) * block.omega1)
-    Q_rounding = block.omega2 * (eigen_rounding(block.pattern.n, floating is float) + 2e-10)
-    block.rounding = P_rounding * frontal + Q_rounding * rows
-    outcome.gap = fmax(gap, 0.0) + block.rounding
+        norms[0] += fabs(<double> spectrum[k])
     return True
+
+
+cdef void add_rounding(
+    Block *block,
+    double dual_norms,      # <P, L> + <Q, L>
+    double frontal,         # sum_i ||L_i||_*
+    double rows,            # sum_j sqrt(m_j) ||L_(j)||_*
+    bint single,            # the eigenvalues of L
+    bint single_rows,       # Q
+    Outcome *outcome,
+) noexcept nogil:
+    """``outcome.gap``: a bound of 2 lam D^2, D = ||L - L*||_F, for P and Q up to rounding.
+
+    If ``||P_i||_2 <= omega1 + e`` and ``||Q_(j)||_2 <= (1 + q) omega2 sqrt(m_j)``, the dual value
+    is at most ``F(L*) + e sum_i ||L*_i||_* + q omega2 sum_j sqrt(m_j) ||L*_(j)||_*``. These sums
+    exceed those of L by at most ``sqrt(v n) D`` and ``sqrt(v sum_j m_j) D``, because a slice of L
+    has rank n, one of a row has rank v. So ``2 lam D^2 <= gap + charge + slope D``, which is solved
+    for D. Rounding an entry of Q changes it by a factor of 1 + u, and a slice of rank v by no more
+    than ``sqrt(v) u`` times its norm; `row_operator` clips to 1e-10.
+    """
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, j
+    cdef double q = 2e-10 + sqrt(<double> v) * (6e-8 if single_rows else 1.2e-16)
+    cdef double gap = fmax(block.omega1 * frontal + block.omega2 * rows - dual_norms, 0.0)
+    cdef double weights = 0.0, charge, slope, distance
+    for j in range(n):
+        weights += block.root[j] * block.root[j]
+    charge = ((block.excess + eigen_rounding(n, single) * block.omega1) * frontal
+              + q * block.omega2 * rows)
+    slope = (block.excess * sqrt(<double> v * n) + q * block.omega2 * sqrt(v * weights))
+    distance = (slope + sqrt(slope * slope + 8.0 * block.lam * (gap + charge))) / (4.0 * block.lam)
+    outcome.gap = 2.0 * block.lam * distance * distance
+    block.rounding = outcome.gap - gap
+
+
+cdef void prove_excess(Block *block, const dual_floating *P) noexcept nogil:
+    """Replace the estimate of ``||P_i||_2 - omega1`` by a proven bound, which is usually smaller."""
+    cdef int _
+    block.excess /= EXAGGERATION
+    for _ in range(PROOFS):
+        if norms_below(block, P, block.omega1 + block.excess):
+            return
+        block.excess *= 4.0
 
 
 cdef void report_iteration(Block *block, const Outcome *outcome, Py_ssize_t index,
@@ -278,39 +343,25 @@ cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_
     if last > 0.0:
         extrapolate(block, Z, dense, -block.rho / last, P)
         block.Z, block.dense = P, dense
-    block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
-                        * clip_scale(block, <const dual_floating *> block.spectrum))
+    block.excess = (eigen_rounding(block.pattern.n, dual_floating is float)
+                    * clip_scale(block, <const dual_floating *> block.spectrum))
     return True
 
 
 cdef int check_gap(const floating *W, dual_floating *P, Block *block, double tol,
                    Outcome *outcome) noexcept nogil:
-    """Certify P with the best Q; TO_DOUBLE if rounding makes up much of the gap, or a status.
-
-    The rounding error of a projection is proportional to the largest eigenvalue of the matrix that
-    is projected. If W is single, P cannot become double: it is projected once more, now from
-    eigenvalues near the bounds.
-    """
+    """Certify P with the best Q; TO_DOUBLE if rounding makes up much of the gap, or a status."""
     cdef floating *L = <floating *> block.L
     cdef double relative
-    cdef bint again = floating is double
-    while True:
-        center(block, W, P, P, 0.0)
-        if outcome.n_iter == 0:
-            primal(block, <const floating *> block.Q, L)
-        elif not maximise_rows(block, L, outcome):
-            return MVSC_NO_CONVERGENCE
-        if not certify(block, L, P, <dual_floating *> block.dense, outcome):
-            return MVSC_NO_CONVERGENCE
-        relative = relative_gap(block, outcome)
-        outcome.converged = relative <= tol
-        if again or outcome.converged or block.rounding <= ROUNDING * outcome.gap:
-            break
-        if not frontal_map(block, P, block.omega1, CLIP, outcome):
-            return MVSC_NO_CONVERGENCE
-        block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
-                            * clip_scale(block, <const dual_floating *> block.spectrum))
-        again = True
+    center(block, W, P, P, 0.0)
+    if outcome.n_iter == 0:
+        primal(block, <const floating *> block.Q, L)
+    elif not maximise_rows(block, L, outcome):
+        return MVSC_NO_CONVERGENCE
+    if not certify(block, L, P, <dual_floating *> block.dense, tol, outcome):
+        return MVSC_NO_CONVERGENCE
+    relative = relative_gap(block, outcome)
+    outcome.converged = relative <= tol
     block.check_at = outcome.n_iter + checks_ahead(block, outcome.n_iter, relative, tol)
     block.checked_at, block.checked = outcome.n_iter, relative
     if not outcome.converged and block.rounding > ROUNDING * outcome.gap:
@@ -352,14 +403,18 @@ cdef int maximise_dual(
 
 cdef Py_ssize_t checks_ahead(const Block *block, Py_ssize_t n_iter, double relative,
                              double tol) noexcept nogil:
-    """Iterations to the next check of the gap, if it goes on falling as since the last one.
+    """Iterations to the next check of the gap, by the power of the iteration it has fallen with.
 
-    Before the second check by a factor of 4, and at least by one of 1.02 in an iteration.
+    Before the second check it is expected to fall by a factor of 4 in an iteration. A check takes
+    half as long as an iteration, so it should be the last one.
     """
-    cdef double rate = log(4.0), left = log(fmax(relative / fmax(tol, 1e-300), 1.0))
+    cdef double left = log(fmax(relative / fmax(tol, 1e-300), 1.0)), power, ahead
     if block.checked < INFINITY:
-        rate = fmax(log(block.checked / relative) / (n_iter - block.checked_at), log(1.02))
-    return max(1, <Py_ssize_t> fmin(AHEAD, left / rate))
+        power = log(block.checked / relative) / log(<double> n_iter / block.checked_at)
+        ahead = ceil(n_iter * (exp(fmin(left / fmax(power, MIN_POWER), 1.0)) - 1.0))
+    else:
+        ahead = left / log(4.0)
+    return max(1, <Py_ssize_t> fmin(max(AHEAD, n_iter // AHEAD), ahead))
 
 
 cdef void to_double(Block *block) noexcept nogil:
@@ -429,7 +484,7 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
     memset(block.marked, 0, block.pattern.nnz)
     memset(block.active.indptr, 0, (n + 1) * sizeof(Py_ssize_t))
     block.active.nnz = 0
-    block.rho = block.P_rounding = block.rounding = 0.0
+    block.rho = block.excess = block.rounding = 0.0
     block.checked_at, block.checked = 0, INFINITY
     block.check_at, block.max_iter = 1, options.max_iter
     block.certified = False

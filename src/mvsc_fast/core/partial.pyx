@@ -13,6 +13,7 @@ from libc.string cimport memcpy, memset
 from . cimport lapack as la
 from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from .lapack cimport blas_int
+from .symmetric cimport norm_below
 
 cdef enum:
     # Up to n / 40 eigenvalues this takes less than half of a tridiagonal reduction if it
@@ -41,7 +42,7 @@ cdef struct PartialMemory:
     void *q                 # n x c, a basis and its image, then orthonormal
     void *image             # n x c, that under the matrix
     void *scaled            # n x c, images or multiples of Ritz vectors
-    void *shifted           # n x n, in the place of these three
+    double *shifted         # n x n, in the place of these three
     void *ritz              # n x c, Ritz vectors
     void *tau               # c
     void *scratch           # LAPACK's
@@ -63,7 +64,7 @@ cdef void lay_out_partial(Arena *arena, Py_ssize_t n, size_t itemsize,
     memory.q = take(&blocks, block, itemsize)
     memory.image = take(&blocks, block, itemsize)
     memory.scaled = take(&blocks, block, itemsize)
-    memory.shifted = take(arena, size, itemsize)
+    memory.shifted = <double *> take(arena, size, sizeof(double))
     arena.used = max(arena.used, blocks.used)
     memory.ritz = take(arena, block, itemsize)
     memory.tau = take(arena, c, itemsize)
@@ -121,19 +122,6 @@ cdef bint orthonormalise(floating *q, Py_ssize_t n, Py_ssize_t columns,
     cdef floating *scratch = <floating *> memory.scratch
     return (la.geqrf(<blas_int> n, <blas_int> columns, q, tau, scratch) == 0
             and la.orgqr(<blas_int> n, <blas_int> columns, q, tau, scratch) == 0)
-
-
-cdef bint norm_below(const floating *b, Py_ssize_t n, double t, floating *shifted) noexcept nogil:
-    """Whether the symmetric matrix b has a spectral norm below t, proven by Cholesky factors."""
-    cdef Py_ssize_t k, sign
-    for sign in range(2):
-        for k in range(n * n):
-            shifted[k] = -b[k] if sign else b[k]
-        for k in range(n):
-            shifted[k * n + k] += <floating> t
-        if la.potrf(<blas_int> n, shifted) != 0:
-            return False
-    return True
 
 
 cdef void scale_columns(floating *out, const floating *columns, const double *theta,
@@ -295,7 +283,7 @@ cdef int partial_shrink(
     if above > 0:
         scale_columns(scaled, ritz, memory.theta, n, above, 0.0)
         la.gemm(False, True, size, size, columns, -1.0, scaled, size, ritz, size, 1.0, rest, size)
-    if not norm_below(rest, n, t, <floating *> memory.shifted):
+    if not norm_below(rest, n, t, memory.shifted):
         return -1
     subspace.rank = above
     if above == 0:

@@ -21,6 +21,13 @@ cdef void symmetric_maps(
     floating *numbers, long long *integers, floating *eigenvalues, Py_ssize_t *outside, int *info,
 ) noexcept nogil
 
+cdef bint cuts_excess(
+    Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, double largest, double t, bint single,
+) noexcept nogil
+cdef bint norm_below(
+    const floating *a, Py_ssize_t n, double t, double *shifted,
+) noexcept nogil
+
 # The eigenproblem of a tridiagonal matrix, to which those of slices and Gram matrices are reduced.
 
 cdef struct Recipe:

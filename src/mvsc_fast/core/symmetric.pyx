@@ -7,7 +7,7 @@ s > t), so the eigenvectors of the largest part are left out: see Recipe.
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs, fmax, sqrt
 from libc.string cimport memcpy, memset
 
 from . cimport lapack as la
@@ -16,6 +16,8 @@ from .lapack cimport blas_int
 from .loops cimport TILE
 from .platform cimport omp_get_thread_num
 from .rows cimport CLIP, SHRINK, Spectral
+
+cdef double LARGE = 4.0     # of eigenvalues to t, for single precision: see cuts_excess
 
 cdef enum:
     STEMR_FRACTION = 4      # below n / 4 eigenvectors MRRR beats divide and conquer
@@ -117,19 +119,36 @@ cdef double recipe_coefficient(double s, double t, Spectral kind,
     return mapped - recipe.keep * s - recipe.shift
 
 
-cdef Recipe cheapest_recipe(Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, double t,
-                            Spectral kind) noexcept nogil:
+cdef bint cuts_excess(
+    Py_ssize_t n,
+    Py_ssize_t below,       # eigenvalues s < -t
+    Py_ssize_t above,       # eigenvalues s > t
+    double largest,         # |s|
+    double t,
+    bint single,
+) noexcept nogil:
+    """Whether a matrix is clipped by subtracting the parts of its eigenpairs that exceed t.
+
+    This leaves rounding errors in proportion to ``largest``. In single precision they soon are
+    larger than the accuracy that is asked for, while those of a matrix that is built from the
+    other eigenpairs are in proportion to t.
+    """
+    return (below + above <= n - max(below, above)
+            and not (single and largest > LARGE * t))
+
+
+cdef Recipe cheapest_recipe(Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, double largest,
+                            double t, Spectral kind, bint single) noexcept nogil:
     """Which eigenvectors to build the result from, given how many s < -t and s > t there are.
 
     Each map is affine on each of the three parts of the spectrum, so the pairs of one part can be
     left out: those inside, those above, or those below.
     """
     cdef Recipe recipe
-    cdef Py_ssize_t outside = below + above
     recipe.low, recipe.high = below, n - above
     recipe.keep = 1.0 if kind == CLIP else 0.0
     recipe.shift = 0.0
-    if outside > n - max(below, above):
+    if not cuts_excess(n, below, above, largest, t, single and kind == CLIP):
         recipe.keep = 1.0 - recipe.keep
         if above >= below:
             recipe.low, recipe.high = n - above, n
@@ -258,6 +277,7 @@ cdef int symmetric_map(
     cdef SymmetricMemory memory
     cdef Recipe recipe
     cdef Py_ssize_t j, chosen, below = 0, above = 0
+    cdef double largest
     cdef int info
     lay_out_symmetric(&numbers, &integers, n, sizeof(floating), &memory)
     cdef floating *z = <floating *> memory.vectors
@@ -277,7 +297,8 @@ cdef int symmetric_map(
         below += eigenvalues[j] < -t
         above += eigenvalues[j] > t
     outside[0] = below + above
-    recipe = cheapest_recipe(n, below, above, t, kind)
+    largest = fmax(fabs(<double> eigenvalues[0]), fabs(<double> eigenvalues[n - 1]))
+    recipe = cheapest_recipe(n, below, above, largest, t, kind, floating is float)
     chosen = recipe.low + n - recipe.high
     if chosen > 0:
         info = tridiagonal_vectors(n, z, &recipe, &memory.tridiagonal)
@@ -287,6 +308,33 @@ cdef int symmetric_map(
             return info
     rebuild(a, n, t, kind, &recipe, eigenvalues, &memory)
     return 0
+
+
+cdef bint norm_below(
+    const floating *a,      # n x n, symmetric
+    Py_ssize_t n,
+    double t,
+    double *shifted,        # n x n
+) noexcept nogil:
+    """Whether a has a spectral norm of at most t, proven by Cholesky factors of t I - a and t I + a.
+
+    If the factorisation of B ends without a failure, in any order of its sums, then B + E is
+    positive semidefinite for an E with ``|E_jk| <= g sqrt(B_jj B_kk)``, where
+    ``g <= 1.01 (n + 1) u`` and u = 2^-53 (Demmel 1989; Higham 2002, Theorem 10.3). Therefore
+    ``||E||_2 <= g tr B``. The diagonal of ``s I - a`` and ``s I + a`` is positive, so each trace is
+    at most 2 n s, and its rounding changes the matrix by at most 2 u s. Together this is less than
+    ``4 n (n + 1) u s``, by which s is smaller than t.
+    """
+    cdef double s = t * (1.0 - 2.0 * n * (n + 1.0) * 2.220446049250313e-16)
+    cdef Py_ssize_t k, sign
+    for sign in range(2):
+        for k in range(n * n):
+            shifted[k] = a[k] if sign else -a[k]
+        for k in range(n):
+            shifted[k * n + k] += s
+        if la.potrf(<blas_int> n, shifted) != 0:
+            return False
+    return True
 
 
 cdef void symmetric_maps(
