@@ -56,13 +56,11 @@ def halves(views, y, max_samples, split):
 
 def seen(model, new, y):
     """Share of the new samples that are unlike, whether a warning is given, and the ARI."""
-    unlike = []
-    labels = model.predictor_(new, unlike=unlike)
-    ((far, m),) = unlike
+    rows = model.predictor_.predictions(new)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        model.predictor_.tell_unlike(unlike, lambda text: None)
-    return far / m, bool(warned), adjusted_rand_score(y, labels)
+        model.predictor_.tell_unlike(rows, lambda text: None)
+    return rows["unlike"].mean(), bool(warned), adjusted_rand_score(y, rows["label"])
 
 
 def of_set(data, max_samples, split):
