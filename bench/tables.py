@@ -192,11 +192,11 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-def run(name):
+def run(name, command):
     """Standard output and minutes of the command of a table."""
     environment = os.environ | ({} if name in TIMED else ONE_THREAD)
-    command, start = [sys.executable, *shlex.split(footer(name)[0])], time.monotonic()
-    text = subprocess.check_output(command, cwd=ROOT, text=True, env=environment)
+    arguments, start = [sys.executable, *shlex.split(command)], time.monotonic()
+    text = subprocess.check_output(arguments, cwd=ROOT, text=True, env=environment)
     return text.strip("\n"), (time.monotonic() - start) / 60
 
 
@@ -210,9 +210,12 @@ def write(name, commit, text, minutes):
 def regenerate(names, commit):
     """Write each table when it is finished; the names of those whose script failed."""
     failed = []
+    # Threads do not read the pages, which are written meanwhile.
+    commands = {name: footer(name)[0] for name in names}
     for timed in (True, False):
+        chosen = [name for name in names if (name in TIMED) == timed]
         with ThreadPoolExecutor(1 if timed else JOBS) as pool:
-            jobs = {pool.submit(run, name): name for name in names if (name in TIMED) == timed}
+            jobs = {pool.submit(run, name, commands[name]): name for name in chosen}
             try:
                 for job in as_completed(jobs):
                     name = jobs[job]
