@@ -146,9 +146,10 @@ def summary(views, labels):
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
     unlabelled = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
     features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
+    noun = "feature" if widths == [1] else "features"
     parts = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
     return (
-        f"{counted(len(labels), 'sample')}, {features} features in "
+        f"{counted(len(labels), 'sample')}, {features} {noun} in "
         f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
         f"{unlabelled}"
     )

@@ -14,7 +14,6 @@ from .._utils.types import Affinity, Estimator, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
-from ..similarity._affinity import warn_of_isolated
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
 from ..views._frames import view_title
@@ -155,7 +154,6 @@ class RecoveryClusterer(MultiViewClusterer):
         else:
             tensor = learned_by(self.affinity, "tensor_", views, seed, n_threads)
             W = check_similarities(tensor, name=f"{type(self.affinity).__name__}.tensor_")
-        warn_of_isolated(sum(np.asarray(A.sum(axis=1)).ravel() for A in W))
         progress.log(f"{len(W)} slices, {W[0].shape[0]} samples, affinity {self.affinity!r}")
         return W
 
