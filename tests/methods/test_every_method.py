@@ -79,7 +79,8 @@ def test_single_precision(name):
     for what, expected in learned(double).items():
         found = learned(single)[what]
         assert found.dtype == (expected.dtype if what == "weights_" else np.float32)
-        np.testing.assert_allclose(found, expected, atol=1e-2, err_msg=what)
+        # Both stop at a tolerance, at iterates that differ by more than single precision.
+        assert np.linalg.norm(found - expected) < 0.05 * np.linalg.norm(expected), what
 
 
 @pytest.mark.parametrize("name", ITERATIVE)

@@ -91,7 +91,8 @@ class _History:
             values = values[np.minimum(np.arange(length), len(values) - 1)]
             gap, scale = gap + values[:, 0], scale + values[:, 1]
             seconds = np.maximum(seconds, values[:, 2])
-        residual = gap / np.where(scale > 0, scale, 1.0)
+        with np.errstate(over="ignore"):  # infinite for extreme weights, which nothing certifies
+            residual = gap / np.where(scale > 0, scale, 1.0)
         # The gap of the returned point, which may not be that of the last iteration.
         residual[length - 1 :] = gap_of_result
         return {"residual": residual, "seconds": seconds}
