@@ -8,7 +8,7 @@ from .._utils.messages import counted, warn_user
 # modularity of .25 to .5, except in two or three columns. The sixteen sets have more of at least
 # one of them.
 MIN_PREDICTABILITY, MIN_MODULARITY, MIN_SAMPLES = 0.85, 0.5, 200
-# Below it, labels of nine tenths of the samples differ from those of all by as much
+# Below it, labels of nine tenths of the samples agree with those of all no better
 # (bench/changes.py).
 MIN_AGREEMENT = 0.6
 

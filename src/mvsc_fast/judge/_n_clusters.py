@@ -40,7 +40,7 @@ MIN_DIFFERENCE = 0.1  # candidates differ by more than this share, and by more t
 # A level is the most stable number of clusters within this share, and within 1, if it is at least
 # this stable and predictable. Levels are near 107 of 136 numbers of nested clusters and of their
 # groups; noise has none: bench/n_clusters.py --simulated, draws 0 to 2.
-LEVEL_WIDTH, MIN_STABILITY, MIN_PREDICTABILITY = 0.2, 0.85, 0.9
+LEVEL_WIDTH, MIN_STABILITY, SURE_PREDICTABILITY = 0.2, 0.85, 0.9
 # Stability of suggestions of high confidence, and by how much their criterion exceeds those of the
 # next numbers. Of 70 such suggestions for simulated sets, 68 are the number of clusters or of
 # groups of clusters, and all are near it: draws 3 and 4. Without the second, 70 of 88 are.
@@ -256,12 +256,12 @@ def suggest_n_clusters(
     candidates = _candidates(counts, criterion)
     # Groups inside the suggested clusters may be clusters of their own.
     suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
-    roots = [view.nonnegative for view in used.rows]
-    hidden = hidden_groups(used.complete, roots, suggested, seed)
+    rooted = [view.nonnegative for view in used.rows]
+    hidden = hidden_groups(used.complete, rooted, suggested, seed)
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
-    sure = (stability >= SURE) & (predictability >= MIN_PREDICTABILITY) & (counts < counts[-1])
+    sure = (stability >= SURE) & (predictability >= SURE_PREDICTABILITY) & (counts < counts[-1])
     sure &= _lead(criterion) >= LEAD
     return ClusterCounts(
         n_clusters=candidates[0],
@@ -296,7 +296,7 @@ def _curve(A, vectors, counts):
     for c in counts:
         lengths = np.sqrt(squares[:, c - 1, None])
         embedding = vectors[:, :c] / np.where(lengths > 0, lengths, 1)
-        labels = _cut(embedding)
+        labels = _kmeans(embedding)
         silhouette.append(simplified_silhouette(embedding, labels).mean())
         labellings.append(labels)
     modularities, _ = modularity(A, labellings, counts[-1])
@@ -351,7 +351,7 @@ def agreement(joined):
     return ((mean_pairs - chance) / np.maximum(mean_share - chance, 1e-9)).round(9)
 
 
-def _cut(embedding):
+def _kmeans(embedding):
     """k-means labels, one cluster for each column, seeded by QR with column pivoting."""
     n, c = embedding.shape
     pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True, check_finite=False)[1]
@@ -369,6 +369,7 @@ def _cut(embedding):
 
 
 def _nearest(rows, means):
+    """Index of the nearest mean m of each row x, which has the largest x.m - |m|^2 / 2."""
     return (rows @ means.T - np.einsum("ij,ij->i", means, means) / 2).argmax(axis=1)
 
 
@@ -390,7 +391,7 @@ def _lead(values):
 def supported_counts(counts, stability, predictability, criterion):
     """Which numbers of clusters are supported; the criterion decides between equal stability."""
     rank = np.argsort(np.lexsort((criterion, stability)))
-    supported = (stability >= MIN_STABILITY) & (predictability >= MIN_PREDICTABILITY)
+    supported = (stability >= MIN_STABILITY) & (predictability >= SURE_PREDICTABILITY)
     supported[-1] = False  # no larger number is known to be worse
     # Only the best within a neighbourhood counts, or all numbers near a level would be levels.
     for t, c in enumerate(counts):

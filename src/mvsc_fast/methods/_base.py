@@ -316,7 +316,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
         # Parameters that are newer than the model have their default.
-        added = type(self)().get_params(deep=False)  # parameters that are newer than the model
+        added = type(self)().get_params(deep=False)
         learned = {name: value for name, value in state.items() if name != "_version"}
         super().__setstate__({**added, **learned})
 

@@ -74,7 +74,7 @@ def candidate_labellings(used, c, n_threads, progress):
             used.present_rows, used.present, nearest, n_vectors, n_threads
         )
         graphs, count = chain(graphs, neighbor_scans), count + len(nearest)
-    labellings, affinity = [], 0
+    labellings, affinity = [], None
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         starts = (MANY_STARTS if many else STARTS)[kind]
         if kind == "neighbors" and d == nearest[-1]:
@@ -82,8 +82,8 @@ def candidate_labellings(used, c, n_threads, progress):
         graph_labellings = partitions(A, values, vectors, c, starts)
         labellings += [(kind, d, *entry) for entry in graph_labellings]
         if kind in SCALES and d == voting:
-            affinity = affinity + A
-    if isinstance(affinity, int):  # the callback ended the previous stage
+            affinity = A if affinity is None else affinity + A
+    if affinity is None:  # the callback ended the previous stage
         affinity = A
     labellings += [("none", 0, *entry) for entry in joined_partitions(used.rows, c)]
     return tabulate(labellings), affinity

@@ -120,13 +120,14 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_
     tuples, member, size = np.unique(
         np.stack(labellings, axis=1), axis=0, return_inverse=True, return_counts=True
     )
-    member, count = member.ravel(), len(tuples)
-    if count <= n_clusters:
-        return ConsensusLabels(member if count == n_clusters else labellings[0], count, 0.0)
+    member, n_tuples = member.ravel(), len(tuples)
+    if n_tuples <= n_clusters:
+        labels = member if n_tuples == n_clusters else labellings[0]
+        return ConsensusLabels(labels, n_tuples, 0.0)
     # The most frequent tuples are fused; the others follow the most similar of them.
     kept = np.sort(np.argsort(-size, kind="stable")[: max(max_tuples, MIN_TUPLES * n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
-    return ConsensusLabels(_extended(labels, tuples, size, kept)[member], count, gap)
+    return ConsensusLabels(_extended(labels, tuples, size, kept)[member], n_tuples, gap)
 
 
 def _cut(tuples, size, n_clusters, seed, n_threads, callback):

@@ -177,7 +177,8 @@ def _limits(judge, labels, distinct, n_clusters):
 
     An equal sample would predict a sample too well, so the distances are those of distinct ones.
     """
-    distinct_labels, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
+    root_sizes = np.sqrt(np.bincount(labels, minlength=n_clusters))
+    distinct_labels = labels[distinct]
     ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.of(distinct)
     sizes = np.bincount(distinct_labels, minlength=n_clusters)
     scores = ridge.predict(one_hot(distinct_labels, n_clusters))
@@ -192,7 +193,7 @@ def _limits(judge, labels, distinct, n_clusters):
     # Only right labels have a limit: samples of other clusters are far from this one.
     right |= not right.any()
     limits = limits_of(distances[right], distinct_labels[right], n_clusters)
-    return np.concatenate([roots, limits]).astype(np.float32)
+    return np.concatenate([root_sizes, limits]).astype(np.float32)
 
 
 def _agreed(labels, equal, n_clusters):

@@ -47,7 +47,7 @@ def approximate_nearest_rows(u, n_neighbors):
     neighbors, distance = index.neighbor_graph
     itself = neighbors == np.arange(len(u))[:, None]
     neighbors[itself | (distance >= 1)] = -1  # rows without a positive cosine
-    itself[~itself.any(axis=1), -1] = True
+    itself[~itself.any(axis=1), -1] = True  # the search missed the row: its last neighbour goes
     return neighbors[~itself].reshape(len(u), n_neighbors).astype(np.int32, copy=False)
 
 

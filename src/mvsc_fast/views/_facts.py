@@ -8,7 +8,7 @@ import scipy.sparse
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_memory, first_cell, not_finite, shown_cell
 from ._frames import shown
-from ._rows import blank_rows, missing_rows
+from ._rows import missing_rows, zero_or_missing_rows
 
 # Maximum share of missing cells of a view in a fit: the largest in bench/missing.py.
 MAX_MISSING = 0.1
@@ -26,7 +26,7 @@ class ViewFacts(NamedTuple):
         The smallest value, and the largest absolute one.
     has_values : ndarray of shape (d,), bool
         Whether each column has a value.
-    n_blank : int
+    n_zero : int
         Number of rows that are all zero, and not missing.
     n_missing : int
         Number of missing rows.
@@ -40,7 +40,7 @@ class ViewFacts(NamedTuple):
     least: float
     largest: float
     has_values: np.ndarray
-    n_blank: int
+    n_zero: int
     n_missing: int = 0
     n_cells: int = 0
     is_partial: bool = False
@@ -51,7 +51,7 @@ class ViewFacts(NamedTuple):
             min(self.least, other.least),
             max(self.largest, other.largest),
             self.has_values | other.has_values,
-            self.n_blank + other.n_blank,
+            self.n_zero + other.n_zero,
             self.n_missing + other.n_missing,
             self.n_cells + other.n_cells,
             self.is_partial or other.is_partial,
@@ -124,20 +124,20 @@ def view_facts(X):
     """
     n, d = X.shape
     sparse = scipy.sparse.issparse(X)
-    values, blank = X.data if sparse else X, blank_rows(X)
+    values, blank = X.data if sparse else X, zero_or_missing_rows(X)
     # Entries that are not stored are zeros. A view without NaN, as nearly all are, needs no more.
     limit = 0.0 if sparse and X.nnz < n * d else np.inf
     least, high = float(values.min(initial=limit)), float(values.max(initial=0.0))
     if not np.isnan(least):
-        has_values, n_blank = np.ones(d, dtype=bool), np.count_nonzero(blank)
-        facts = ViewFacts(n, least, max(high, -least), has_values, n_blank)
+        has_values, n_zero = np.ones(d, dtype=bool), np.count_nonzero(blank)
+        facts = ViewFacts(n, least, max(high, -least), has_values, n_zero)
         return facts, np.zeros(n, dtype=bool), blank
 
     # Extremes of the values, missing rows and, in all others, missing cells
     least = float(np.fmin.reduce(values, None, initial=limit))
     largest = max(float(np.fmax.reduce(values, None, initial=0.0)), -least)
     missing = missing_rows(X)
-    n_missing, n_blank = np.count_nonzero(missing), np.count_nonzero(blank & ~missing)
+    n_missing, n_zero = np.count_nonzero(missing), np.count_nonzero(blank & ~missing)
     if sparse:
         has_values, n_cells = np.full(d, n_missing < n), 0
         is_partial = bool(np.isnan(X[~missing].data).any())  # which is refused
@@ -145,7 +145,7 @@ def view_facts(X):
         is_nan = np.isnan(X)
         has_values, n_cells = ~is_nan.all(axis=0), np.count_nonzero(is_nan[~missing])
         is_partial = n_cells > 0 or not is_nan[missing].all()
-    facts = ViewFacts(n, least, largest, has_values, n_blank, n_missing, n_cells, is_partial)
+    facts = ViewFacts(n, least, largest, has_values, n_zero, n_missing, n_cells, is_partial)
     return facts, missing, blank
 
 
@@ -227,15 +227,15 @@ def warn_of_zeros(samples):
         )
 
 
-def warn_of_blank_rows(facts, titles):
+def warn_of_zero_rows(facts, titles):
     """Warn of views of which many rows are all zero, because nothing may have been measured.
 
     If all rows are, another warning says that all samples are equal.
     """
     parts = [
-        f"{title}: {view.n_blank} of {counted(view.n_samples, 'row')}"
+        f"{title}: {view.n_zero} of {counted(view.n_samples, 'row')}"
         for view, title in zip(facts, titles, strict=True)
-        if MANY_BLANK <= view.n_blank / max(view.n_samples - view.n_missing, 1) < 1
+        if MANY_BLANK <= view.n_zero / max(view.n_samples - view.n_missing, 1) < 1
     ]
     if parts:
         warn_user(

@@ -17,8 +17,8 @@ from ._facts import (
     refuse,
     summarise,
     summarised,
-    warn_of_blank_rows,
     warn_of_gaps,
+    warn_of_zero_rows,
     warn_of_zeros,
 )
 from ._lift import Lift, lifted
@@ -108,7 +108,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     check_facts(summary.views, source.titles, source.columns)
     warn_of_gaps(summary.views, source.titles, log)
     warn_of_zeros(summary.zeros)
-    warn_of_blank_rows(summary.views, source.titles)
+    warn_of_zero_rows(summary.views, source.titles)
     samples = np.setdiff1d(np.arange(source.n_samples), summary.lost)
     check_clusters(max(n_clusters, 2), len(samples))
 

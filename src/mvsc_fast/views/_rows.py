@@ -63,12 +63,12 @@ def observed(views):
 
 def zero_rows(X):
     """Mask of the rows of a view whose cells are all zero; some, but not most, may be missing."""
-    rows = blank_rows(X)
+    rows = zero_or_missing_rows(X)
     rows[rows] = ~missing_rows(X[rows])
     return rows
 
 
-def blank_rows(X):
+def zero_or_missing_rows(X):
     """Mask of the rows of a view whose cells are all zero or missing."""
     if scipy.sparse.issparse(X):
         return _stored(X, (X.data < 0) | (X.data > 0)) == 0
@@ -76,7 +76,7 @@ def blank_rows(X):
     # The first columns exclude nearly all samples.
     for columns in (slice(0, 16), slice(16, None)):
         part = X[rows, columns]
-        rows[rows] = ~((part < 0) | (part > 0)).any(axis=1)
+        rows[rows] = ~((part < 0) | (part > 0)).any(axis=1)  # != 0 would count NaN
     return rows
 
 
