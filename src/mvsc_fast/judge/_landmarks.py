@@ -193,7 +193,23 @@ class LandmarkFeatures:
 
 
 def _fills(landmarks):
-    """Coefficients that predict the missing rows of each view, see `imputed`; None for one view."""
+    """Coefficients that predict the missing rows of each view in new samples; None for one view.
+
+    The regression is that of `imputed`, which completes the fitted samples, but it learns from the
+    landmarks, whose missing rows `imputed` has predicted, instead of from the samples that have the
+    view; its rows are those of the model (square roots, or leading components) instead of the unit
+    rows of the views; and the C code scales predicted rows to unit length, unless they are
+    components, where `imputed` sets negative ones to 0.
+
+    Parameters
+    ----------
+    landmarks : list of ndarray of shape (n_landmarks, d_i)
+        Centred rows of each view.
+
+    Returns
+    -------
+    list of (ndarray of shape (n_landmarks, d_i) or None)
+    """
     if len(landmarks) == 1:
         return [None]
     fills, grams = [], [L @ L.T for L in landmarks]

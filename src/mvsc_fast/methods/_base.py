@@ -150,8 +150,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         X : list, tuple, dict or generator of array-like, sparse matrix, data frame or AnnData
             Views of shape (n_samples, n_features_i); a 2-D array is a single view. The keys of a
             dict, or the modalities of MuData, are the names of the views. pandas frames must have
-            equal indexes, see `views.align`. Rows are scaled to unit length, so that the units of a
-            view do not matter. Columns are not, unless ``scale="standard"``.
+            equal indexes, see `views.align`. The unit of a view does not matter: rows are scaled to
+            unit length, or, by ETLMSC and with an ``affinity`` of distances, distances between rows
+            are divided by typical ones. It may matter with ``normalize=False``. Columns are
+            scaled only with ``scale="standard"``.
         y : Ignored
             Not used, present for API consistency.
 
