@@ -18,7 +18,7 @@ from sets import TEN, shuffled
 from timing import cpu_seconds, print_table, report, run
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
-from mvsc_fast.judge._n_clusters import MIN_PREDICTABILITY, SURE, _lead
+from mvsc_fast.judge._n_clusters import SURE_PREDICTABILITY, SURE, _lead
 
 SUBSETS = 4
 COUNTS = (2, 3, 4, 6, 9, 13, 20, 30, 45, 60)
@@ -150,7 +150,7 @@ LEADS = (0.005, 0.01, 0.015, 0.03, 0.06, 0.1, np.inf)
 def lead(result):
     """By how much the criterion exceeds those of the next numbers; -1 if it is not reliable."""
     best = int(result.criterion.argmax())
-    if result.stability[best] < SURE or result.predictability[best] < MIN_PREDICTABILITY:
+    if result.stability[best] < SURE or result.predictability[best] < SURE_PREDICTABILITY:
         return -1
     return _lead(result.criterion)[best]
 
