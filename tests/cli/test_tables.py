@@ -800,3 +800,14 @@ def test_labels_are_matched_by_id_or_by_position(tmp_path, read_text, text, ids,
     assert dict(zip(names, counts[1:], strict=True)) == outcome
     by_position = ids is None and not text.startswith("sample")
     assert any("labels are matched by position" in note for note in data.notes) == by_position
+
+
+def test_a_value_for_files_of_one_name_needs_the_whole_path(read, tmp_path):
+    paths = [tmp_path / folder / "a.csv" for folder in ("x", "y")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("id,a,b,c\ns1,1,2,4\ns2,3,5,7\ns3,2,8,1\n")
+    with pytest.raises(ValueError, match=r"a\.csv:!b.*x/a\.csv and .*y/a\.csv"):
+        read(*paths, columns=["a.csv:!b"])
+    data = read(*paths, columns=[f"{paths[0]}:!b"])
+    assert [X.shape[1] for X in data.views.values()] == [2, 3]

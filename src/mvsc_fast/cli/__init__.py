@@ -36,7 +36,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code.
 
-    It is 2 for bad input, and 3 if `predict` with ``--summary`` warns of unlike samples.
+    It is 2 for bad input, 3 if `predict` with ``--summary`` warns of unlike samples, 130 after an
+    interrupt, and 141 if the program that reads the output has ended.
     """
     # Closed standard streams are replaced before any file is opened.
     parser = _parser()
@@ -85,7 +86,7 @@ def _message(error):
 
 
 def _open_streams():
-    """Files that are opened later must not get the numbers of closed standard streams."""
+    """Open the null device in place of closed standard streams, whose numbers files would get."""
     for number in range(3):
         try:
             os.fstat(number)

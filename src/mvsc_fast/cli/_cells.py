@@ -203,13 +203,13 @@ def with_columns(view, columns, name):
         return view.iloc[:, order].set_axis(columns, axis=1)
     view = view[:, order]
     if list(view.var_names) != columns:
-        view = view.to_memory()
+        view = view.to_memory()  # names of a part of a file cannot be changed
         view.var_names = columns
     return view
 
 
 def views_by_columns(views, names, columns, path):
-    """The names of views of a file by those of the views of a model whose columns they have."""
+    """A dict: each view of a model, and the view of the file that has all its columns."""
     keys, titles = {}, {key: columns_of(view) or [] for key, view in views.items()}
     model_columns = {name: set(part or ()) for name, part in zip(names, columns, strict=True)}
     # Views of a file may have other names: they are known by having all columns of a model's view.
@@ -220,8 +220,9 @@ def views_by_columns(views, names, columns, path):
         if having:
             keys[name] = having[0]
     # A view that has only some of the columns is not taken for one that is not given.
-    for name in model_columns.keys() - keys.keys():
-        for key in titles.keys() - keys.values():
+    others = [key for key in titles if key not in keys.values()]
+    for name in [name for name in names if name not in keys]:
+        for key in others:
             if model_columns[name].intersection(titles[key]):
                 absent = sorted(model_columns[name].difference(titles[key]))
                 raise ValueError(
@@ -236,7 +237,7 @@ def views_by_columns(views, names, columns, path):
 
 
 def _distinct(names_in_file, columns):
-    """Names, made distinct by AnnData if those of a model seem to have been."""
+    """The names as AnnData's ``make_index_unique`` writes them, if the model has such names."""
     from anndata.utils import make_index_unique
     from pandas import Index
 

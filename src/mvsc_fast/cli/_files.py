@@ -29,13 +29,17 @@ def without_packing(path):
 
 
 def file_kind(path):
-    """The suffix of a path, without .gz."""
+    """The kind of a file: "-", that of cells by its content, or its suffix without .gz.
+
+    Raise ValueError if it is unknown.
+    """
     if path == STDIN:
         return STDIN
     if kind := naming(path, cells_kind, path):
         return kind
     suffix = without_packing(path).suffix.lower()
-    if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
+    is_packed = path.suffix.lower() != suffix
+    if suffix in TEXT or not is_packed and suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
     reason = "is a folder" if path.is_dir() else "has an unknown file type"
     raise ValueError(f"{path} {reason}, expected {KNOWN}")

@@ -73,7 +73,8 @@ def check_outputs(names, inputs=()):
     for name, other in [*combinations(names, 2), *product(names, inputs)]:
         exist = os.path.exists(name) and os.path.exists(other)
         real_names = [os.path.realpath(path) for path in (name, other)]
-        if os.path.samefile(name, other) if exist else real_names[0] == real_names[1]:
+        are_same = os.path.samefile(name, other) if exist else real_names[0] == real_names[1]
+        if are_same:
             alias = "" if str(name) == str(other) else f", as {other}"
             problem = "is an input file" if other in inputs else "would be written twice"
             raise ValueError(f"{name} {problem}{alias}: choose another")

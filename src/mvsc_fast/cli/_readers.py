@@ -165,8 +165,16 @@ def _values(option, options, path, names):
     for_file, for_all = [], []
     for value in getattr(options, option) or ():
         head, colon, text = value.rpartition(":")
-        owners = [path for path, name in names.items() if colon and head in (name, Path(name).name)]
-        if path in owners[:1]:
+        owners = [path for path, name in names.items() if colon and head == name]
+        if not owners:
+            owners = [path for path, name in names.items() if colon and head == Path(name).name]
+        if len(owners) > 1:
+            name = option.replace("_", "-")
+            raise ValueError(
+                f"--{name} {value}: {' and '.join(map(str, owners))} have this name: write the "
+                "whole path"
+            )
+        if path in owners:
             for_file.append(text)
         elif not owners:
             for_all.append(value)
@@ -302,8 +310,9 @@ def _view_names(pairs, fitted):
         if len(set(names)) == len(names):
             return names
     names = [selection for _, selection in pairs]
-    if len(set(names)) < len(names):
-        raise ValueError(f"--columns {names[0]}: two views have the same columns")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--columns {name}: two views have the same columns")
     return names
 
 

@@ -189,7 +189,7 @@ def _column_names(rows, name, place, reading):
     corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
     corner = corner and len(numbers) < len(rows[0])
     pairs = zip(names, first, strict=True)
-    words = [a for a, b in pairs if is_number(b) > is_number(a) and a not in MISSING_NAMES]
+    words = [a for a, b in pairs if is_number(b) and not is_number(a) and a not in MISSING_NAMES]
     if numbers and not corner and len(words) < 2:
         raise ValueError(
             f"{name}: {place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or "

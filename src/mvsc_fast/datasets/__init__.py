@@ -211,7 +211,8 @@ def make_cohort(
     effect : float, default=2.0
         Change of the markers, in powers of two; half of them rise, half of them fall.
     missing : float in [0, 1], default=0.1
-        Probability that a patient lacks an assay; every patient has at least one.
+        Probability that a patient lacks an assay, except for one that is drawn for each patient and
+        never lacks: two thirds of this share are missing.
     random_state : int, RandomState or None, default=None
 
     Returns

@@ -70,8 +70,8 @@ def positions_of(columns, names, n_columns, what):
         positions = [_position(column, names, n_columns, what) for column in columns]
     if not positions:
         raise ValueError(f"{what} has none of the {n_columns} columns")
-    repeated = next((j for j in positions if positions.count(j) > 1), None)
-    if repeated is not None:
+    if len(set(positions)) < len(positions):
+        repeated = next(j for j in positions if positions.count(j) > 1)
         raise ValueError(
             f"{what} has column {repeated if names is None else names[repeated]!r} twice"
         )
