@@ -291,7 +291,7 @@ cdef void add_rounding(
 
 
 cdef void prove_excess(Block *block, const dual_floating *P) noexcept nogil:
-    """Replace the estimate of ``||P_i||_2 - omega1`` by a proven bound, which is usually smaller."""
+    """Replace the estimate of ``||P_i||_2 - omega1`` by a proven bound, usually a smaller one."""
     cdef int _
     block.excess /= EXAGGERATION
     for _ in range(PROOFS):
