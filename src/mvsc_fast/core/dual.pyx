@@ -246,7 +246,7 @@ cdef bint certify(Block *block, const floating *L, const dual_floating *P, dual_
 
 cdef bint frontal_nuclear_norms(Block *block, const floating *L, dual_floating *dense,
                                 double *norms, Outcome *outcome) noexcept nogil:
-    """``sum_i ||L_i||_*`` in the precision of ``dense``, which is overwritten; False: LAPACK failed."""
+    """``sum_i ||L_i||_*`` in the precision of ``dense``, overwritten; False: LAPACK failed."""
     cdef const dual_floating *spectrum = <const dual_floating *> block.spectrum
     cdef Py_ssize_t k
     scatter(block, L, dense)

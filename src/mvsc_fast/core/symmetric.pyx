@@ -316,7 +316,7 @@ cdef bint norm_below(
     double t,
     double *shifted,        # n x n
 ) noexcept nogil:
-    """Whether Cholesky factors of t I - a and t I + a prove that the spectral norm of a is at most t.
+    """Whether Cholesky factors of t I - a and t I + a prove that a has a norm of at most t.
 
     If the factorisation of B ends without a failure, in any order of its sums, then B + E is
     positive semidefinite for an E with ``|E_jk| <= g sqrt(B_jj B_kk)``, where
