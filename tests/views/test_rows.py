@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import random_sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -183,6 +184,6 @@ def test_wide_rows_have_the_clusters_of_their_components():
         model = fitted([wrap(X) for X in wide])
         assert adjusted_rand_score(y, model.labels_) > 0.95
         np.testing.assert_array_equal(model.predict(wide), model.labels_)
-    broad = [scipy.sparse.random_array((300, 60_000), density=0.01, rng=rng, format="csr")]
+    broad = [random_sparse((300, 60_000), 0.01, rng)]
     model = quietly(broad, 2)
     assert model.predictor_.model.image.nbytes < 8e6

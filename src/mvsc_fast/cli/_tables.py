@@ -228,9 +228,9 @@ def _read_excel(path, name, reading):
         )
     (cells,) = sheets.values()
     cells = cells.dropna(how="all").dropna(axis=1, how="all")
-    first_rows = cells[:2].map(lambda cell: "" if cell != cell else as_text(cell))
+    first_rows = [list(map(as_text, row)) for row in cells[:2].astype(object).fillna("").to_numpy()]
     place = f"row {cells.index[0] + 1}"
-    names = _column_names(first_rows.to_numpy().tolist(), name, place, reading)
+    names = _column_names(first_rows, name, place, reading)
     cells = cells[1:] if reading.header else cells
     return _from_frame(cells, names, (cells.index + 1).tolist(), name, reading)
 

@@ -40,7 +40,10 @@ def columns_of_view(X, columns, names, name):
     expect an array of shape (n,).
     """
     what, n_columns = view_title(name), X.shape[1]
-    if np.ndim(columns) == 0 and (columns in (names or []) or hasattr(columns, "__index__")):
+    is_single = np.ndim(columns) == 0 and (
+        columns in (names or []) or hasattr(columns, "__index__")
+    )
+    if is_single and not scipy.sparse.issparse(X):  # sparse columns are numbers
         (position,) = positions_of([columns], names, n_columns, what)
         column = take_columns(X, position)
         if getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column):
