@@ -19,7 +19,7 @@ from ..views._rows import (
     spread,
     unit_rows,
 )
-from ..views._view_rows import ViewRows, canonical_columns, nonzero_columns
+from ..views._view_rows import ViewRows, in_canonical_columns, nonzero_columns
 from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
@@ -111,13 +111,13 @@ def _graph(X):
 def z_of_halves(X):
     """`permutation_z` between the graphs of two halves of the columns of a view.
 
-    Every second one of the `canonical_columns` is in the same half. Infinity if there are fewer
+    Every second one of the `in_canonical_columns` is in the same half. Infinity if there are fewer
     than four: too few to decide.
     """
-    columns = canonical_columns(X)
+    X, columns = in_canonical_columns(X)
     if len(columns) < MIN_COLUMNS:
         return np.inf
-    X = unit_rows(X[:, columns])
+    X = unit_rows(X)
     return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
 
 
@@ -219,17 +219,8 @@ class ViewGraphs:
             return np.inf
         return z_of_halves(self._columns[i][self.samples[has]])
 
-    def are_noise(self, views):
-        """Whether no given view agrees with another one, nor within; `helpful` warns of it."""
-        return (
-            len(views) > 1
-            and len(self.samples) >= MIN_SAMPLES
-            and bool((self.across(views) < MIN_Z).all())
-            and all(self.z_within(i) < MIN_Z for i in views)
-        )
-
     def helpful(self, views, names=None):
-        """Indices of the given views with repeated structure.
+        """Indices of the given views with repeated structure, and whether none has it.
 
         A view is excluded with a warning if its graph does not agree with that of any other view
         (z < 5), and the graphs of two halves of its columns do not agree either. It is kept if
@@ -243,10 +234,12 @@ class ViewGraphs:
 
         Returns
         -------
-        list of int
+        indices : list of int
+            All views if none has repeated structure.
+        are_noise : bool
         """
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
-            return views
+            return views, False
         names = range(len(self._columns)) if names is None else names
         # A view is noise if it agrees neither with another view nor within: its halves differ, too.
         across = dict(zip(views, self.across(views), strict=True))
@@ -260,7 +253,7 @@ class ViewGraphs:
                 "no view agrees with another view, nor do two halves of the columns of a view: "
                 "the labels may be arbitrary",
             )
-            return views
+            return views, True
         if noise:
             excluded = "; ".join(
                 f"view {names[i]!r} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
@@ -277,7 +270,7 @@ class ViewGraphs:
                 f"no other view agrees with {suspects}: kept, but check that all views describe "
                 "the same samples in the same order",
             )
-        return [i for i in views if i not in noise]
+        return [i for i in views if i not in noise], False
 
 
 def camps(agreement, n_samples):
@@ -354,6 +347,8 @@ class UsedViews(NamedTuple):
     present : ndarray of shape (len(indices), n) of bool
     complete : list of ndarray or csr_matrix of shape (n, d_i)
         The views with missing rows predicted.
+    are_noise : bool
+        Whether no view has repeated structure, and a warning said so.
     """
 
     indices: list
@@ -362,6 +357,7 @@ class UsedViews(NamedTuple):
     present_rows: list
     present: np.ndarray
     complete: list
+    are_noise: bool
 
 
 def views_of(sample, *, select=True):
@@ -380,9 +376,9 @@ def views_of(sample, *, select=True):
     graphs = ViewGraphs(matrices, unit, in_order=True, lifts=lifts)
     # Constant views and noise are left out, but one view must remain.
     constant = constant_views([view.observed for view in views], "ignored", names)
-    indices = [i for i in range(len(views)) if i not in constant]
+    indices, are_noise = [i for i in range(len(views)) if i not in constant], False
     if select:
-        indices = graphs.helpful(indices, names)
+        indices, are_noise = graphs.helpful(indices, names)
     # The fit takes them in an order that depends on their contents alone, as rounding does then.
     indices = sorted(indices or [0], key=lambda i: (rows[i].rank, np.square(rows[i].mean).sum()))
     rows = present_rows = [rows[i] for i in indices]
@@ -390,4 +386,4 @@ def views_of(sample, *, select=True):
     if not is_complete:
         present_rows = [ViewRows(views[i].observed, views[i].nonnegative) for i in indices]
     complete = [complete[i] for i in indices]
-    return UsedViews(indices, graphs, rows, present_rows, present[indices], complete)
+    return UsedViews(indices, graphs, rows, present_rows, present[indices], complete, are_noise)

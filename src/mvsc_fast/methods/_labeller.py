@@ -148,7 +148,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if resolution is not None:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
-    elif n_clusters > 1 and not (select and used.graphs.are_noise(used.indices)):
+    elif n_clusters > 1 and not used.are_noise:
         predictability = scores["predictability"].max()
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
     # The predictor of new samples is the judge's regression of the final labels.

@@ -34,7 +34,7 @@ class ViewRows:
     n_features : int
         d
     columns : ndarray of int
-        The `canonical_columns`, to which the columns of all arrays belong. Columns of zeros are
+        See `in_canonical_columns`; the columns of all arrays belong to them. Columns of zeros are
         left out of all rows and counts, so that they change nothing.
     rank : int
         The smaller of n and their number, by which ridges are scaled: components have that of the
@@ -48,10 +48,8 @@ class ViewRows:
 
     def __init__(self, X, nonnegative=None):
         self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        self.n_features, self.columns = X.shape[1], canonical_columns(X)
-        X = X[:, self.columns]
-        if scipy.sparse.issparse(X):
-            X.sort_indices()  # sums along rows are in the order of the entries
+        self.n_features = X.shape[1]
+        X, self.columns = in_canonical_columns(X)
         self.rank = min(X.shape)
         self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
         self.mean = row_mean(self.roots)
@@ -107,8 +105,8 @@ def nonzero_columns(X):
     return columns if len(columns) else np.zeros(1, dtype=np.intp)
 
 
-def canonical_columns(X):
-    """The `nonzero_columns`, in an order that depends on their contents alone.
+def in_canonical_columns(X):
+    """A view of its `nonzero_columns` in an order that depends on their contents alone.
 
     In this order, sums over columns have the same rounding whatever the order of the view. On weak
     structure a change of rounding is enough for other labels.
@@ -117,6 +115,11 @@ def canonical_columns(X):
     ----------
     X : ndarray or csr_matrix of shape (n, d)
         Samples in canonical order.
+
+    Returns
+    -------
+    X : ndarray or csr_matrix of shape (n, k)
+    columns : ndarray of shape (k,) of int
     """
     columns = nonzero_columns(X)
     # Columns are sorted by their sums. Random weights tell columns with equal sums apart, such as
@@ -124,7 +127,11 @@ def canonical_columns(X):
     weights = np.random.RandomState(0).standard_normal(X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
         sums, weighted = np.ravel(X.sum(axis=0)), weights @ X
-    return columns[np.lexsort([weighted[columns], sums[columns]])]
+    columns = columns[np.lexsort([weighted[columns], sums[columns]])]
+    X = X[:, columns]
+    if scipy.sparse.issparse(X):
+        X.sort_indices()  # sums along rows are in the order of the entries
+    return X, columns
 
 
 def _components(U):
