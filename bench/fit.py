@@ -9,16 +9,14 @@ scikit-learn's SpectralClustering gets graphs of the 15 nearest unit rows: of th
 side, and the mean of one for each view.
 """
 
-import argparse
 import time
-import warnings
 
 import numpy as np
 import scipy.linalg
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
-from timing import cpu_seconds, limit_threads, load_shared, print_table
+from timing import cpu_seconds, limit_threads, load_shared, print_table, run
 
 from mvsc_fast import TLRR, ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -71,7 +69,7 @@ def eigendecomposition(n):
     return cpu_seconds(scipy.linalg.eigh, A, driver="evd", overwrite_a=True, check_finite=False)[0]
 
 
-def main(n_threads, largest, only, repeats):
+def main(threads, largest, only, repeats):
     rows, stages, medians, names = [], {}, {}, []
     fits = {name: fit for name, fit in FITS.items() if any(part in name for part in only)}
     for name in SETS:
@@ -82,12 +80,11 @@ def main(n_threads, largest, only, repeats):
             continue
         names.append(name)
         runs, evd = {title: [] for title in fits}, []
-        with limit_threads(n_threads), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with limit_threads(threads):
             for _ in range(repeats):
                 evd.append(eigendecomposition(n) if n <= LARGEST_EVD else np.nan)
                 for title, fit in fits.items():
-                    runs[title].append(cpu_seconds(fit, views, k, n_threads))
+                    runs[title].append(cpu_seconds(fit, views, k, threads))
         for title, pairs in runs.items():
             seconds, model = np.median([pair[0] for pair in pairs]), pairs[-1][1]
             ratio = f"{seconds / np.median(evd):.1f}".replace("nan", "")
@@ -107,10 +104,4 @@ def main(n_threads, largest, only, repeats):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--largest", type=int, default=10_000, help="samples")
-    parser.add_argument("--only", nargs="*", default=[""], help="parts of names of fits to run")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    main(options.threads, options.largest, options.only, options.repeats)
+    run(main, __doc__, None, threads=1, largest=10_000, only=[""], repeats=3)

@@ -7,7 +7,6 @@ second file has the same samples in another order.
     python bench/messy_tables.py [--variations 300] [--show 10]
 """
 
-import argparse
 import csv
 import io
 import re
@@ -16,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from timing import run
 
 from mvsc_fast.cli._readers import load_data
 
@@ -230,28 +230,24 @@ def judge_variation(seed, folder):
     return "right", kind, data.notes
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--variations", type=int, default=300)
-    parser.add_argument("--show", type=int, default=0, help="number of differences to print")
-    args = parser.parse_args()
+def main(variations, show):
     outcomes, reasons = Counter(), Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(args.variations):
+        for seed in range(variations):
             outcome, kind, told = judge_variation(seed, Path(folder))
             what = outcome if outcome in ("right", "refused") else "different, in silence"
             outcomes[what] += 1
             if outcome == "refused":
                 message = re.sub(r"'[^']*'|\d+|\S*\.csv", "_", told.replace(str(folder), ""))
                 reasons[message[:90]] += 1
-            elif outcome != "right" and args.show > 0:
-                args.show -= 1
+            elif outcome != "right" and show > 0:
+                show -= 1
                 print(seed, outcome, {key: str(kind[key]) for key in KEYS}, told)
     for what, count in outcomes.most_common():
-        print(f"{count:5d} of {args.variations} {what}")
+        print(f"{count:5d} of {variations} {what}")
     for message, count in reasons.most_common(25):
         print(f"      {count:4d} {message}")
 
 
 if __name__ == "__main__":
-    main()
+    run(main, __doc__, variations=300, show=0)
