@@ -22,11 +22,11 @@ from ._options import add_cluster_options, reading_options
 from ._outputs import (
     STDOUT,
     certainty_columns,
-    check_outputs,
     check_printable,
     common_labels,
     cross_table,
     note_user,
+    prepare_outputs,
     replaced,
     score_table,
     summary,
@@ -89,7 +89,7 @@ def run(args):
     }
     precomputed = args.affinity == "precomputed"
     _check_combinations(args, precomputed)
-    _check_outputs(args)
+    _prepare_outputs(args)
     truth = args.scores if _is_variable(args.scores, args.files[0]) else None
     options = reading_options(args, truth=truth)
     data = load_data(args.files, options, lazy=_lazy(args), square=precomputed)
@@ -176,15 +176,15 @@ def _check_combinations(args, precomputed):
     if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if precomputed:
-        for option, name in (
+        for is_given, subject in (
             (args.scale == "standard", "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
             (args.memory_limit, "--memory-limit needs"),
             (cells_kind(args.files[0]), f"{args.files[0]} contains"),
         ):
-            if option:
-                raise ValueError(f"{name} features, but --precomputed expects similarities")
+            if is_given:
+                raise ValueError(f"{subject} features, but --precomputed expects similarities")
     if args.clusters is not None and args.resolution is not None:
         raise ValueError("--clusters and --resolution are both given: a resolution needs no number")
     if args.evidence and args.clusters is None:
@@ -193,12 +193,12 @@ def _check_combinations(args, precomputed):
         raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
 
-def _check_outputs(args):
+def _prepare_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
     outputs = [name for name in (args.report, args.save, args.annotate) if name]
     outputs = [args.labels, *(name for name in outputs if name != STDOUT)]
     inputs = [name for name in (*args.files, args.scores) if name != STDIN]
-    check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
+    prepare_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.save is not None:
         skops_of(args.save)
     if args.annotate is not None:
@@ -261,7 +261,7 @@ def _truth(scores, data, n_samples, header):
 
 
 def _known(name, data, n_samples, header):
-    """Labels from a column of ``obs`` or else a table, and the samples that have one."""
+    """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
     column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
     if column is None:
         labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name, header)

@@ -13,7 +13,7 @@ from ..explanation import plot_similarity
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
 from ..spectral import fuse
-from ._outputs import check_outputs, replaced, score_table, write_labels
+from ._outputs import prepare_outputs, replaced, score_table, write_labels
 
 N_SAMPLES = 300  # of 2000
 
@@ -32,7 +32,7 @@ def add_parser(commands):
 def run(args):
     """Cluster, compare with a simpler method, and write labels and a plot."""
     labels_path, picture_path = Path("demo/labels.csv"), Path("demo/similarity.png")
-    check_outputs([labels_path, picture_path])
+    prepare_outputs([labels_path, picture_path])
     check_picture(picture_path)
     views, y = datasets.load_handwritten()
     samples, _ = train_test_split(

@@ -48,7 +48,7 @@ def _is_direct(name):
     return path.exists() and not path.is_file() or path.parent == Path("/dev")
 
 
-def check_outputs(names, inputs=()):
+def prepare_outputs(names, inputs=()):
     """Create the folders of output files; raise an error if they are not writable.
 
     The files must differ from each other and from the input. None is the standard output.

@@ -16,9 +16,9 @@ from ._matching import ANY
 from ._options import add_input, add_output, reading_options
 from ._outputs import (
     STDOUT,
-    check_outputs,
     check_printable,
     note_user,
+    prepare_outputs,
     replaced,
     write_labels,
 )
@@ -82,7 +82,7 @@ def run(args):
     saved = load_model(args.model)
     names, columns = saved["views"], saved["columns"]
     paths = _file_of_each(args.files, names, saved["one_table"])
-    _check_outputs(args, [args.model, *filter(None, paths)])
+    _prepare_outputs(args, [args.model, *filter(None, paths)])
     present = [i for i, path in enumerate(paths) if path is not None]
     is_shared = len(set(paths)) == 1 < len(names)
     if saved.get("encoder") and len(present) < len(names):
@@ -160,14 +160,14 @@ def run(args):
     return ALARM_CODE if summary and summary["alarm"] else 0
 
 
-def _check_outputs(args, inputs):
+def _prepare_outputs(args, inputs):
     """Raise ValueError or OSError if labels or summary cannot be written."""
     if args.summary == STDOUT:
         if args.labels is None:
             raise ValueError("--summary - writes to the standard output: name a file in --labels")
-        check_outputs([args.labels, None], inputs)
+        prepare_outputs([args.labels, None], inputs)
     else:
-        check_outputs([args.labels, *filter(None, [args.summary])], inputs)
+        prepare_outputs([args.labels, *filter(None, [args.summary])], inputs)
 
 
 def _check_widths(views, widths, paths):

@@ -142,9 +142,18 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     drawn_views = []
     for k, i in enumerate(kept):
         views[k] = views[k][order]
-        is_rooted = nonnegative[k] and lifts[k] is None
-        facts = present[i][order], means[i], is_rooted, scalings[i], lifts[k]
-        drawn_views.append(DrawnView(i, names[k], columns[k], views[k], *facts))
+        view = DrawnView(
+            position=i,
+            name=names[k],
+            columns=columns[k],
+            rows=views[k],
+            present=present[i][order],
+            mean_row=means[i],
+            nonnegative=nonnegative[k] and lifts[k] is None,
+            scaling=scalings[i],
+            lift=lifts[k],
+        )
+        drawn_views.append(view)
     if lift:
         warn_of_columns([view.observed for view in drawn_views], names, columns, lifts)
     return Drawn(samples[order], summary.lost, drawn_views, keys[order], scalings)

@@ -36,7 +36,8 @@ SURVIVAL = re.compile(
     re.IGNORECASE,
 )
 EVENT = re.compile(
-    r"e|status|delta|cens(?:or(?:ed|ing)?)?|tumou?r|fail(?:ed|ure)?|churn(?:ed)?|exited|attrition|readmi(?:tted|ssion)|mortality"
+    r"e|status|delta|cens(?:or(?:ed|ing)?)?|tumou?r|fail(?:ed|ure)?|churn(?:ed)?|exited|attrition"
+    r"|readmi(?:tted|ssion)|mortality"
     r"|(?:.*[ _.-])?(?:events?|death|dead|deceased|died|relapsed?|recurrence|recurred)",
     re.IGNORECASE,
 )
