@@ -33,7 +33,9 @@ KINDS = {
         # Limits on memory and counts of allocations are the sanitizer's own.
         "tests": "not (yaleb or any_tensor or memory or allocated or address_space or busy)",
         "environment": {
-            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+            # A report ends the process by a signal, which tells a reader of files of other packages
+            # that its child has crashed.
+            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:abort_on_error=1",
             "UBSAN_OPTIONS": "print_stacktrace=1",
         },
     },
