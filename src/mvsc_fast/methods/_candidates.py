@@ -107,9 +107,9 @@ def partitions(affinity, values, vectors, c, starts):
             labellings.append((embedding, "Ward", ward_labels(points, c)))
         else:
             points = embedded(values, vectors, c, embedding)
-        labellings += [
-            (embedding, "k-means", kmeans_labels(points, c, offset)) for offset in offsets
-        ]
+        for offset in offsets:
+            start = ward_labels(points, c) if offset is WARD else offset
+            labellings.append((embedding, "k-means", kmeans_labels(points, c, start)))
     return labellings
 
 
@@ -128,23 +128,26 @@ def joined_partitions(rows, c):
         if points.shape[1] > JOINED_COLUMNS:
             points = points @ leading_map(points, min(JOINED_COLUMNS, len(points)))
         points = points.astype(np.float64)
-        start = 1 / 2 if c <= MAX_EVEN_STARTS else WARD
-        labellings.append((name, "k-means", kmeans_labels(points, c, start)))
-        if name == "standard":
-            labellings.append((name, "Ward", ward_labels(points, c)))
+        has_ward, many = name == "standard", c > MAX_EVEN_STARTS
+        ward = ward_labels(points, c) if has_ward or many else None
+        labellings.append((name, "k-means", kmeans_labels(points, c, ward if many else 1 / 2)))
+        if has_ward:
+            labellings.append((name, "Ward", ward))
     return labellings
 
 
-def kmeans_labels(points, c, offset):
-    """Labels by k-means from the `even_starts` of an offset, or from Ward's clusters."""
-    # k-means would warn of fewer distinct rows than clusters, which are reported for the samples.
-    c = min(c, distinct_rows(points[spread(len(points), KMEANS_ROWS)]))
-    # Ward's method may return fewer clusters, whose means are then all starts.
-    if offset is WARD:
-        starts = cluster_means(points, ward_labels(points, c))
+def kmeans_labels(points, c, start):
+    """Labels by k-means from the `even_starts` of an offset, or from the clusters of other labels.
+
+    Labels may have fewer than c clusters, whose means are then all starts.
+    """
+    if isinstance(start, np.ndarray):
+        starts = cluster_means(points, start)
         c = len(starts)
     else:
-        starts = partial(even_starts, offset=offset)
+        # k-means would warn of fewer distinct rows than clusters, which a fit reports itself.
+        c = min(c, distinct_rows(points[spread(len(points), KMEANS_ROWS)]))
+        starts = partial(even_starts, offset=start)
     return assign(points, c, init=starts, n_init=1).astype(np.int64)
 
 

@@ -173,7 +173,6 @@ def assign(
     # An order by content makes the labels independent of the order of the input.
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     rows = as_wide(embedding)[rank]
-    # Many rows: the starts come from a subsample, and a few passes over all rows follow.
     model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
     # Starts of many rows come from a sample, and a few passes over all rows follow.
     with limit_threads():  # its chunks have 256 rows, too few for several threads
