@@ -1,6 +1,5 @@
 """Leave-one-out ridge prediction of labels, their predictability and their refinement."""
 
-import functools
 from itertools import chain
 
 import numpy as np
@@ -110,12 +109,12 @@ class Judge:
         """
         fitted_labels = [labels[self._some] for labels in labellings]
         predictions = (
-            (fitted_labels, ridge.predicted(fitted_labels, n_clusters)) for ridge in self._single
+            (fitted_labels, ridge.predicted(fitted_labels, n_clusters))
+            for ridge in self._ridges_by_view()
         )
         return _mean_agreement(predictions, n_clusters, mutual_information)
 
-    @functools.cached_property
-    def _single(self):
+    def _ridges_by_view(self):
         """The regressions on the unit rows of each view alone."""
         joined, ranks = self._ridges[0], self._view_ranks
         if len(ranks) == 1:

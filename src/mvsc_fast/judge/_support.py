@@ -1,6 +1,5 @@
 """Detection of views without structure, and the support of views for labels."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -168,6 +167,7 @@ class ViewGraphs:
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
+        self._agreement = None
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
@@ -178,18 +178,19 @@ class ViewGraphs:
                 support[i] = view_support([self.graphs[i]], labels[has])[0]
         return support
 
-    @functools.cached_property
+    @property
     def agreement(self):
-        """z between the graphs of each two views, of shape (v, v).
+        """z between the graphs of each two views, of shape (v, v); computed once.
 
         NaN on the diagonal, and for two views that too few samples have both.
         """
-        v = len(self.graphs)
-        z = np.full((v, v), np.nan)
-        for i in range(v):
-            for j in range(i):
-                z[i, j] = z[j, i] = self._z(i, j)
-        return z
+        if self._agreement is None:
+            v = len(self.graphs)
+            self._agreement = np.full((v, v), np.nan)
+            for i in range(v):
+                for j in range(i):
+                    self._agreement[i, j] = self._agreement[j, i] = self._z(i, j)
+        return self._agreement
 
     def across(self, views):
         """Largest z between the graph of each given view and that of another given view.

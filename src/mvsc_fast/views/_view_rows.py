@@ -1,7 +1,5 @@
 """Unit rows of a view, and the leading components of views with more columns than samples."""
 
-import functools
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -53,19 +51,23 @@ class ViewRows:
         self.rank = min(X.shape)
         self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
         self.mean = row_mean(self.roots)
-        self._X = X
+        # Not a `functools.cached_property`: before Python 3.12 its lock is that of all objects, on
+        # which a child waits for ever that was forked while another thread was computing.
+        self._X, self._unit = X, None
 
-    @functools.cached_property
+    @property
     def unit(self):
-        """U, the unit rows of X, of shape (n, r), float32."""
-        return _components(self._rows(self._X, False))[0] if self.nonnegative else self.roots
+        """U, the unit rows of X, of shape (n, r), float32; computed once."""
+        if not self.nonnegative:
+            return self.roots
+        if self._unit is None:
+            self._unit = _components(self._rows(self._X, False))[0]
+        return self._unit
 
     def some_unit(self, rows):
         """Some rows of U; the others are not computed."""
-        if "unit" in vars(self) or self.codes is not None:
+        if not self.nonnegative or self._unit is not None or self.codes is not None:
             return self.unit[rows]
-        if not self.nonnegative:
-            return self.roots[rows]
         return dense(self._rows(self._X[rows], False), np.float32)
 
     @property
@@ -92,7 +94,7 @@ class ViewRows:
 
     def forget(self):
         """Delete the arrays that new samples do not need."""
-        for name in ("roots", "unit", "_X"):
+        for name in ("roots", "_unit", "_X"):
             vars(self).pop(name, None)
 
 
