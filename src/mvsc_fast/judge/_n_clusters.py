@@ -256,8 +256,8 @@ def suggest_n_clusters(
     candidates = _candidates(counts, criterion)
     # Groups inside the suggested clusters may be clusters of their own.
     suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
-    rooted = [view.nonnegative for view in used.rows]
-    hidden = hidden_groups(used.complete, rooted, suggested, seed)
+    nonnegative = [view.nonnegative for view in used.rows]
+    hidden = hidden_groups(used.complete, nonnegative, suggested, seed)
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)

@@ -202,10 +202,10 @@ def suggest_resolution(
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.
     described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
-    roots = [view.nonnegative for view in used.rows]
+    nonnegative = [view.nonnegative for view in used.rows]
     hidden = {}
     for t in described:
-        groups = hidden_groups(used.complete, roots, labellings[t], seed)
+        groups = hidden_groups(used.complete, nonnegative, labellings[t], seed)
         hidden[float(values[t])] = {
             k: np.sort(sample.samples[group]) for k, group in groups.items()
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -166,13 +165,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         ------
         ValueError
             If a view or a parameter is invalid, or if `y` looks like a view.
-        RuntimeError
-            If the estimator is already being fitted, by another thread or the caller of a callback.
         """
         if _is_view(y):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
         # A copy is fitted, and its attributes replace the old ones only when the fit has succeeded.
-        with _Fitting(self), recorded() as texts:
+        with recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             unlearned = {key: value for key, value in vars(self).items() if not key.endswith("_")}
             self.__dict__ = unlearned | learned | {"warnings_": texts}
@@ -321,31 +318,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         added = type(self)().get_params(deep=False)
         learned = {name: value for name, value in state.items() if name != "_version"}
         super().__setstate__({**added, **learned})
-
-
-class _Fitting:
-    """Context that refuses a second concurrent fit of the same estimator.
-
-    References to contexts are weak: one whose ``__exit__`` was interrupted refuses nothing. There
-    is no lock, which an interrupt could leave held: `dict.setdefault` and `dict.pop` are atomic.
-    """
-
-    _running: ClassVar[dict[int, weakref.ref[_Fitting]]] = {}
-
-    def __init__(self, estimator):
-        self._key, self._name = id(estimator), type(estimator).__name__
-
-    def __enter__(self):
-        key, running = self._key, self._running
-        reference = weakref.ref(self, lambda _: running.pop(key, None))
-        if running.setdefault(key, reference) is not reference:
-            raise RuntimeError(
-                f"this {self._name} is already being fitted, by another thread or the caller of "
-                "this callback: fit a clone (sklearn.base.clone) instead"
-            )
-
-    def __exit__(self, *_):
-        self._running.pop(self._key, None)
 
 
 def _is_view(y):
