@@ -61,6 +61,12 @@ class CentredRows(NamedTuple):
     lengths: np.ndarray
     centre: np.ndarray
 
+    @property
+    def lift(self):
+        """The `Lift` to the rows within the radius."""
+        radius = np.quantile(self.lengths, RADIUS_SHARE) or self.lengths.max()
+        return Lift(self.centre, float(radius))
+
 
 def fit_lift(X):
     """The `Lift` of a view to its own rows; None if the view is constant or has no row.
@@ -75,7 +81,8 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    return _lift_of(centre_rows(X))
+    centred = centre_rows(X)
+    return None if centred is None else centred.lift
 
 
 def find_lift(X, nonnegative=None):
@@ -95,7 +102,7 @@ def find_lift(X, nonnegative=None):
     """
     # Few columns are always lifted, many never, and between the lengths decide.
     d = count_varying(X)
-    if d > MAX_LIFTED_COLUMNS:
+    if d == 0 or d > MAX_LIFTED_COLUMNS:
         return None
     if d <= ALWAYS_LIFTED_COLUMNS:
         return fit_lift(X)
@@ -103,7 +110,7 @@ def find_lift(X, nonnegative=None):
     if nonnegative:
         return None
     centred = centre_rows(X)
-    return _lift_of(centred) if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
+    return centred.lift if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
 
 
 def lifted(views, nonnegative=None):
@@ -122,15 +129,13 @@ def correlation_of_lengths(centred):
 
     Parameters
     ----------
-    centred : CentredRows or None
+    centred : CentredRows
 
     Returns
     -------
     float
         0 if there is nothing to compare. The same for all orders of the rows, up to rounding.
     """
-    if centred is None:
-        return 0.0
     # Rows are evenly spaced in length, so that their choice does not depend on their order; nor
     # does the choice of neighbours, as all with the same cosine are taken.
     lengths = centred.lengths
@@ -169,14 +174,6 @@ def centre_rows(X):
         lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
     return CentredRows(rows, lengths, centre)
-
-
-def _lift_of(centred):
-    """The `Lift` of `CentredRows`, or None."""
-    if centred is None:
-        return None
-    radius = np.quantile(centred.lengths, RADIUS_SHARE) or centred.lengths.max()
-    return Lift(centred.centre, float(radius))
 
 
 def count_varying(X):
