@@ -37,7 +37,11 @@ def test_a_search_by_another_package_is_told(monkeypatch, capsys):
     rows = importlib.import_module("mvsc_fast.similarity._nearest_rows")
     monkeypatch.setattr(LIMIT, 149)
     monkeypatch.setattr(FIND, lambda name: name == "pynndescent")
-    monkeypatch.setattr(rows, "approximate_nearest_rows", rows.nearest_rows)
+
+    def search(u, count):
+        return rows._factored.nearest_rows(rows.normalize(u), count, 1)
+
+    monkeypatch.setattr(rows, "approximate_nearest_rows", search)
     ConsensusTLRR(4, verbose=1, random_state=0).fit(subspaces())
     assert "pynndescent" in capsys.readouterr().err
 

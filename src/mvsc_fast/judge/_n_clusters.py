@@ -11,8 +11,7 @@ import scipy.linalg
 
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed, either
-from .._utils.parts import html_lines
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr, html_lines
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette

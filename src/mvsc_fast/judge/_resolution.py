@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, draw_seed, positive
-from .._utils.parts import html_lines
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr, html_lines
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._leiden import import_igraph, leiden, leiden_graph

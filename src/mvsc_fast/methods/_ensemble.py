@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from .._utils.labels import check_labels, index_of
 from .._utils.parameters import CHECKS, count, draw_seed
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from ..similarity._affinity import regularized

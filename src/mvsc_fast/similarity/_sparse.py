@@ -246,7 +246,7 @@ def unit_neighbor_similarities(u, index, n_threads=1):
     u : ndarray of shape (n, d), float32
         At least two rows.
     index : ndarray of shape (n, n_neighbors), int32
-        Their nearest rows, see `searched_rows`.
+        Their nearest rows, see `nearest_rows`.
     n_threads : int, default=1
         The result does not depend on it.
 

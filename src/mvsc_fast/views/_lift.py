@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, dense, is_constant, row_hashes, sorted_rows, spread
+from ._rows import BLOCK, dense, row_hashes, sorted_rows, spread
 
 # Views are lifted if the lengths of their rows tell something about the clusters: those of nearest
 # directions are then alike. Correlations with negative entries: groups of unequal size .5 to .8,
@@ -81,8 +81,7 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    centred = centre_rows(X)
-    return None if centred is None else centred.lift
+    return centre_rows(X).lift if count_varying(X) else None
 
 
 def find_lift(X, nonnegative=None):
@@ -105,7 +104,7 @@ def find_lift(X, nonnegative=None):
     if d == 0 or d > MAX_LIFTED_COLUMNS:
         return None
     if d <= ALWAYS_LIFTED_COLUMNS:
-        return fit_lift(X)
+        return centre_rows(X).lift
     nonnegative = np.nanmin(dense(X, None)) >= 0 if nonnegative is None else nonnegative
     if nonnegative:
         return None
@@ -159,11 +158,9 @@ def correlation_of_lengths(centred):
 
 
 def centre_rows(X):
-    """The `CentredRows` of a view; None if it is constant or has no row."""
+    """The `CentredRows` of a view that is not constant."""
     X = dense(X, None)
     X = X[~np.isnan(X[:, 0])]
-    if len(X) == 0 or is_constant(X):
-        return None
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
     X = X.astype(np.float64)

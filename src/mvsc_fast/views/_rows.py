@@ -280,7 +280,10 @@ def constant_views(views, consequence, names=None):
 
 def is_constant(X):
     """Whether all rows of a view are equal."""
-    return bool((dense(X.max(axis=0)) == dense(X.min(axis=0))).all())
+    low, high = X.min(axis=0), X.max(axis=0)
+    if scipy.sparse.issparse(X):
+        low, high = low.toarray(), high.toarray()
+    return bool((low == high).all())
 
 
 def unit_rows(X):
