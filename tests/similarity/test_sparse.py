@@ -143,7 +143,7 @@ def test_parameters_out_of_range(name):
 
 def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     views = subspaces(60)
-    sparse = similarity.sparse_nearest_neighbors(views, n_neighbors=4)
+    sparse = similarity.nearest_neighbors(views, n_neighbors=4, sparse=True)
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)

@@ -6,15 +6,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 from sklearn.metrics import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._utils.parameters import check_integer, check_number
-from .._utils.types import FloatArray, Numbers, Views
+from .._utils.parameters import check_flag, check_integer, check_number
+from .._utils.types import FloatArray, Numbers, Tensor, Views
 from ..views import check_views
 from ..views._rows import unit_rows
 from ..views._scaling import in_range
 from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
-from ._sparse import sparse_neighbor_similarities
+from ._sparse import self_tuning
 
 
 def self_representation(
@@ -115,7 +116,7 @@ def _ridge_coefficients(X, ridge, out):
     np.fill_diagonal(out, 0.0)
 
 
-def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:
+def nearest_neighbors(views: Views, *, n_neighbors: int = 15, sparse: bool = False) -> Tensor:
     """Self-tuning nearest-neighbour similarities.
 
     The similarity is ``exp(-d_jk^2 / (s_j s_k))`` if k is among the ``n_neighbors`` nearest
@@ -127,19 +128,25 @@ def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:
     views : list of array-like of shape (n_samples, n_features_i)
     n_neighbors : int, default=15
         Number of neighbours, not counting the sample; at most n_samples - 1 are used.
+    sparse : bool, default=False
+        Whether to return sparse slices, each with a pattern of its own.
 
     Returns
     -------
-    ndarray of shape (v, n, n)
+    ndarray of shape (v, n, n), or list of v csr_arrays
         Entries in [0, 1], zero diagonal.
     """
-    views = in_range(check_views(views))
-    return neighbor_similarities(views, check_integer(n_neighbors, "n_neighbors", 1))
+    check_flag(sparse, "sparse")
+    n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
+    return neighbor_similarities(in_range(check_views(views)), n_neighbors, sparse)
 
 
-def neighbor_similarities(views, n_neighbors=15):
+def neighbor_similarities(views, n_neighbors=15, sparse=False):
     """`nearest_neighbors` of validated views."""
-    return np.stack([A.toarray() for A in sparse_neighbor_similarities(views, n_neighbors)])
+    n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
+    neighbors = [NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in views]
+    slices = [self_tuning(*pair, views[0].dtype) for pair in neighbors]
+    return slices if sparse else np.stack([A.toarray() for A in slices])
 
 
 def rbf(views: Views) -> FloatArray:
