@@ -218,7 +218,7 @@ class ViewGraphs:
             return np.inf
         return z_of_halves(self._columns[i][self.samples[has]])
 
-    def helpful(self, views, names=None):
+    def helpful(self, views, names):
         """Indices of the given views with repeated structure, and whether none has it.
 
         A view is excluded with a warning if its graph does not agree with that of any other view
@@ -228,8 +228,8 @@ class ViewGraphs:
         Parameters
         ----------
         views : list of int
-        names : list, optional
-            Names of all views for warnings; by default their indices.
+        names : list
+            Names of all views for warnings.
 
         Returns
         -------
@@ -239,7 +239,6 @@ class ViewGraphs:
         """
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views, False
-        names = range(len(self._columns)) if names is None else names
         # A view is noise if it agrees neither with another view nor within: its halves differ, too.
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
