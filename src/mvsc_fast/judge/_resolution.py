@@ -19,7 +19,6 @@ from ..views._scaling import check_scale
 from ._n_clusters import (
     agreement,
     by_size,
-    pair_shares,
     smallest_cluster,
     supported_counts,
 )
@@ -194,7 +193,7 @@ def suggest_resolution(
             labels = refined_labellings([labels], c, judge.ridge, affinity)
             labellings.append(by_size(labels[0]))
             counts.append(c)
-            stability.append(agreement(pair_shares(np.array(labels_of_kinds))[None])[0])
+            stability.append(agreement(np.array(labels_of_kinds)))
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
     # Of resolutions that are equally stable, the smallest one is preferred: fewer clusters.
     evidence = np.array(counts), np.array(stability), np.array(predictability)
