@@ -76,7 +76,6 @@ PUBLIC = {
         "nearest_neighbors",
         "rbf",
         "self_representation",
-        "sparse_nearest_neighbors",
         "sparse_self_representation",
     ],
     "mvsc_fast.solvers": ["IterationState", "Result", "TLRRResult", "snn", "tlrr", "trpca"],

@@ -417,8 +417,10 @@ def test_heavy_work_leaves_the_interpreter_to_others(solver):
     try:
         thread.start()
         sys.setswitchinterval(1000)
-        parameters = {"max_iter": 40, "tol": 0.0, "mu": 1.0, "lam": 1.0, "n_threads": 1}
-        published_tlrr(W, solver=solver, callback=lambda state: seen.append(count[0]), **parameters)
+        parameters = {"max_iter": 40, "tol": 0.0, "lam": 1e-4, "n_threads": 1}
+        published_tlrr(
+            1e4 * W, solver=solver, callback=lambda state: seen.append(count[0]), **parameters
+        )
     finally:
         sys.setswitchinterval(former)
         done.set()

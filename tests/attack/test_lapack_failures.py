@@ -70,7 +70,7 @@ calls = {{
     "dual": lambda: tlrr(W, alpha=0.5, lam=1.0, tol=1e-9, max_iter=25).tensor,
     "dual float32": lambda: tlrr(W.astype(np.float32), alpha=0.5, lam=1.0, max_iter=9).tensor,
     "ialm": lambda: tlrr(W, lam=2.0, solver="ialm", max_iter=100).tensor,
-    "ialm, partial": lambda: tlrr(large, lam=1.0, solver="ialm", mu=0.05, max_iter=6).tensor,
+    "ialm, partial": lambda: tlrr(500 * large, lam=2e-3, solver="ialm", max_iter=6).tensor,
     "ialm, SVD": lambda: tlrr(W, omega1=1 - 1e-9, solver="ialm", max_iter=5).tensor,
     "tsvd_msc": lambda: learned(TSVDMSC(3, sample_transform="dft", max_iter=60)),
     "etlmsc": lambda: learned(ETLMSC(3, sample_transform="dft", max_iter=20)),

@@ -39,7 +39,7 @@ VIEWS = datasets.make_multiview_subspaces(30, 3, random_state=0)[0]
 W = random_similarities(2, 30)
 CALLS = {
     "tlrr dual": lambda: tlrr(W, lam=2.0, max_iter=3).tensor,
-    "tlrr ialm": lambda: tlrr(W, lam=2.0, solver="ialm", mu=1.0, max_iter=3).tensor,
+    "tlrr ialm": lambda: tlrr(1e4 * W, lam=2e-4, solver="ialm", max_iter=3).tensor,
     "TSVDMSC": lambda: fitted(TSVDMSC(3, max_iter=3), VIEWS).tensor_,
     "UtSVDMSC": lambda: fitted(UtSVDMSC(3, max_iter=3), VIEWS).tensor_,
     "LTMSC": lambda: fitted(LTMSC(3, max_iter=3), VIEWS).tensor_,

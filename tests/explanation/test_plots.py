@@ -18,7 +18,6 @@ COUNTS = ClusterCounts(
     criterion=np.array([0.3, 0.9, 0.1, 0.8, 0.2]),
     stability=np.array([0.5, 0.9, 0.7, 0.6, 0.95]),
     predictability=np.array([0.99, 0.98, 0.7, 0.6, 0.9]),
-    joined=np.ones((5, 7)),
     n_samples=12,
     smallest=np.array([5, 4, 2, 1, 1]),
     sizes=np.array([4, 4, 4]),

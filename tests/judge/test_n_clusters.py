@@ -31,8 +31,6 @@ def test_a_suggestion_has_its_reasons(five):
     assert five.stability[3] == pytest.approx(1) and five.predictability[3] > 0.99
     # Far apart, clusters have silhouettes near 1 and the modularity 1 - 1 / 5.
     assert five.criterion[3] == pytest.approx(1.78, abs=0.04)
-    joined = 5 * 24 * 23 / (120 * 119)  # share of the pairs of samples
-    np.testing.assert_allclose(five.joined[3], [1 - joined, *[0] * 5, joined])
     assert repr(five).startswith("ClusterCounts(n_clusters=5, candidates=(5, ")
 
 

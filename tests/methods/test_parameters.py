@@ -31,7 +31,6 @@ FUNCTIONS = {
     suggest_resolution: (VIEWS,),
     similarity.nearest_neighbors: (VIEWS,),
     similarity.self_representation: (VIEWS,),
-    similarity.sparse_nearest_neighbors: (VIEWS,),
     similarity.sparse_self_representation: (VIEWS,),
     spectral.spectral_labels: (W[0], 3),
     datasets.make_multiview_subspaces: (),

@@ -65,21 +65,6 @@ def test_snn_equals_its_twin(v, n, weights):
     np.testing.assert_array_equal(W, before)
 
 
-@pytest.mark.parametrize("method", [trpca, snn])
-def test_any_thread_count_gives_the_same_result(method, threads_at_any_size):
-    W = random_similarities(3, 70)
-    one, two = (method(W, n_threads=threads, max_iter=80) for threads in (1, 2))
-    np.testing.assert_allclose(one.tensor, two.tensor, atol=1e-10)
-
-
-@pytest.mark.parametrize("method", [trpca, snn])
-def test_the_penalty_grows_to_its_maximum(method):
-    W = random_similarities(2, 20)
-    bounded = method(W, mu=0.1, rho=2.0, mu_max=0.1, max_iter=20)
-    constant = method(W, mu=0.1, rho=1.0, max_iter=20)
-    np.testing.assert_array_equal(bounded.tensor, constant.tensor)
-
-
 @pytest.mark.parametrize("estimator", [SNN, TRPCA])
 def test_labels_depend_on_the_order_of_samples_only_with_a_warning(estimator, subspaces):
     """The first iterations of both methods shrink the whole tensor to zero."""

@@ -37,7 +37,11 @@ def test_a_search_by_another_package_is_told(monkeypatch, capsys):
     rows = importlib.import_module("mvsc_fast.similarity._nearest_rows")
     monkeypatch.setattr(LIMIT, 149)
     monkeypatch.setattr(FIND, lambda name: name == "pynndescent")
-    monkeypatch.setattr(rows, "approximate_nearest_rows", rows.nearest_rows)
+
+    def search(u, count):
+        return rows._factored.nearest_rows(rows.normalize(u), count, 1)
+
+    monkeypatch.setattr(rows, "approximate_nearest_rows", search)
     ConsensusTLRR(4, verbose=1, random_state=0).fit(subspaces())
     assert "pynndescent" in capsys.readouterr().err
 
@@ -139,7 +143,7 @@ def test_parameters_out_of_range(name):
 
 def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     views = subspaces(60)
-    sparse = similarity.sparse_nearest_neighbors(views, n_neighbors=4)
+    sparse = similarity.nearest_neighbors(views, n_neighbors=4, sparse=True)
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)

@@ -1,7 +1,5 @@
 """From an affinity matrix to labels: fusion, eigenvectors at every size, k-means."""
 
-import sys
-
 import numpy as np
 import pytest
 import scipy.linalg
@@ -94,16 +92,14 @@ def test_k_means_of_many_samples_starts_from_some(monkeypatch):
     """The means of some rows are improved by passes over all."""
     S, y = block_affinity([40, 60, 30], weak=0.05)
     expected, _ = spectral_labels(S, 3, random_state=0)
-    assign = sys.modules["mvsc_fast.spectral._cut"].assign
-    monkeypatch.setitem(assign.__kwdefaults__, "max_rows", 50)
+    monkeypatch.setattr("mvsc_fast.spectral._cut.KMEANS_ROWS", 50)
     labels, _ = spectral_labels(S, 3, random_state=0)
     np.testing.assert_array_equal(labels, expected)
 
 
 def test_k_means_of_many_samples_ends_where_no_sample_would_move(monkeypatch):
     S, _ = block_affinity([40, 60, 30], weak=0.97)
-    assign = sys.modules["mvsc_fast.spectral._cut"].assign
-    monkeypatch.setitem(assign.__kwdefaults__, "max_rows", 12)
+    monkeypatch.setattr("mvsc_fast.spectral._cut.KMEANS_ROWS", 12)
     labels, embedding = spectral_labels(S, 3, random_state=0)
     means = np.stack([embedding[labels == k].mean(axis=0) for k in range(3)])
     distances = np.linalg.norm(embedding[:, None] - means, axis=2)

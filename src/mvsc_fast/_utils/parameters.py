@@ -134,9 +134,6 @@ positive = partial(check_number, low=0.0, open_interval=True)
 CHECKS = {
     "tol": nonnegative,
     "max_iter": natural,
-    "mu": positive,
-    "rho": partial(check_number, low=1.0),
-    "mu_max": positive,
     "n_threads": either(None, count),
     "callback": either(None, check_callback),
 }

@@ -22,7 +22,7 @@ import os
 import sys
 from pathlib import Path
 
-import joblib
+import joblib  # which scikit-learn requires
 import numpy as np
 import threadpoolctl
 

@@ -10,6 +10,7 @@ from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
 from .messages import counted, warn_user
 
+BLOCK = 256  # rows of a dense matrix that are compared at a time
 # Limit and use of the memory of a container, and its reclaimable part, the cache of files that were
 # not read lately: of cgroups, version 2 and 1.
 CGROUPS = [
@@ -274,12 +275,12 @@ def _similarities(A, title, nonnegative):
     return ((A + A.T) / 2).astype(A.dtype, copy=False)
 
 
-def _asymmetry(A, block=256):
+def _asymmetry(A):
     """max |A - A^T|, for a dense matrix without an n x n temporary."""
     if scipy.sparse.issparse(A):
         difference = abs(A - A.T)
         return difference.max() if difference.nnz else 0.0
     return max(
-        float(np.abs(A[j : j + block, j:] - A[j:, j : j + block].T).max())
-        for j in range(0, len(A), block)
+        float(np.abs(A[j : j + BLOCK, j:] - A[j:, j : j + BLOCK].T).max())
+        for j in range(0, len(A), BLOCK)
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 from .. import __version__
 from .._utils.figures import new_figure
 from .._utils.messages import counted
-from .._utils.parts import Part, Table, folded, format_value, page
+from .._utils.parts import Part, Table, folded, page
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, IntArray, Views
 from .._utils.validation import output_path
@@ -33,9 +32,8 @@ from ._evidence import (
     judge_labels,
     mean_by_cluster,
 )
-from ._markers import plot_markers
 from ._methods import computation_parts, counts_part, methods_paragraph
-from ._profiles import compute_profiles, feature_label
+from ._profiles import compute_profiles, profile_part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +41,7 @@ if TYPE_CHECKING:
 # Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
 SHARE_UNCERTAIN = 0.1
-N_DESCRIBED, N_WORDS = 4, 3  # features of each cluster in words, and words of texts
 MAX_TITLE_LETTERS = 50  # in a line above a picture
-MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
 
 @dataclass(repr=False)
@@ -268,7 +264,7 @@ def explain(
         findings.append(Part("Warnings of the fit", None, warnings))
     findings.append(cluster_part(fit, clusters, evidence, embedding))
     if profiles is not None:
-        findings.append(_profile_part(clusters, profiles))
+        findings.append(profile_part(clusters, profiles))
     if evidence.margin is not None:
         findings.append(certainty_part(fit, samples, uncertain, evidence))
     findings += view_facts.parts
@@ -341,53 +337,6 @@ def _least_certain(fit, certainty):
 
 
 # ---------------------------------------------------------------------------------------- the parts
-
-
-def _describe_profiles(profiles, clusters):
-    """The features in which each cluster differs most, in words, in the order of the clusters."""
-    columns = ("cluster", "view", "feature", "measure", "value", "overall", "effect")
-    features = {cluster: [] for cluster in clusters.tolist()}
-    words = {cluster: [] for cluster in clusters.tolist()}
-    described = set()  # columns of categories, of which only the typical value is described
-    for row in zip(*(profiles[name].tolist() for name in columns), strict=True):
-        cluster, view, feature, measure, value, overall, effect = row
-        texts, max_texts = (words, N_WORDS) if measure == "word" else (features, N_DESCRIBED)
-        if len(texts[cluster]) == max_texts or not abs(effect) >= MIN_EFFECT:
-            continue
-        # Of a column of categories, the share of the typical one tells enough, and words that are
-        # rare in a cluster tell little.
-        if measure in ("category", "word") and effect < 0:
-            continue
-        if measure == "category":
-            column = cluster, view, feature.rpartition(" = ")[0]
-            if column in described:
-                continue
-            described.add(column)
-        inside, outside = (
-            format_value(x) if measure == "mean" else f"{100 * x:.0f} %" for x in (value, overall)
-        )
-        difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
-        texts[cluster].append(f"{feature_label(feature, view)} {inside} ({outside}, {difference})")
-    return ["; ".join(features[k] + words[k]) or "like all samples" for k in features]
-
-
-def _profile_part(clusters, profiles):
-    """What distinguishes each cluster, in the units of the views."""
-    order = np.argsort(-clusters["samples"], kind="stable")
-    texts = _describe_profiles(profiles, clusters["cluster"])
-    columns = {
-        "cluster": clusters["cluster"][order],
-        "share": [f"{100 * share:.0f} %" for share in clusters["share"][order]],
-        "differs most in": [texts[k] for k in order],
-    }
-    sentence = (
-        "Mean or share in the cluster; in parentheses that of all samples, and the difference from "
-        f"the other clusters in standard deviations, if at least {MIN_EFFECT}. Clusters of noise "
-        "differ as well, because they were found in these features."
-    )
-    caption = "Differences of each cluster from the others in standard deviations"
-    title = "Profiles, the largest clusters first"
-    return Part(title, Table(columns), [sentence], {caption: partial(plot_markers, profiles)})
 
 
 def _open_questions(fit, embedding, counts, structure):

@@ -1,16 +1,25 @@
 """Profiles: features of each cluster in the units of the user's tables."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 
-from .._utils.parts import Table
+from .._utils.parts import Part, Table, format_value
 from ..views._read import listed_views
 from ..views._rows import presence
-from ._markers import column_blocks, membership, printed_rows, standardised_differences
+from ._markers import (
+    column_blocks,
+    membership,
+    plot_markers,
+    printed_rows,
+    standardised_differences,
+)
 
 N_PROFILED, N_WORDS = 10, 5  # features of each cluster, and words of texts
+N_DESCRIBED, N_DESCRIBED_WORDS = 4, 3  # features of each cluster in words, and words of texts
+MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 
@@ -175,3 +184,52 @@ def feature_label(feature, view):
     if view is None:
         return f"column {feature}"
     return f"{f'view_{view}' if isinstance(view, int) else view}[{feature}]"
+
+
+def _describe_profiles(profiles, clusters):
+    """The features in which each cluster differs most, in words, in the order of the clusters."""
+    columns = ("cluster", "view", "feature", "measure", "value", "overall", "effect")
+    features = {cluster: [] for cluster in clusters.tolist()}
+    words = {cluster: [] for cluster in clusters.tolist()}
+    described = set()  # columns of categories, of which only the typical value is described
+    for row in zip(*(profiles[name].tolist() for name in columns), strict=True):
+        cluster, view, feature, measure, value, overall, effect = row
+        texts, max_texts = (
+            (words, N_DESCRIBED_WORDS) if measure == "word" else (features, N_DESCRIBED)
+        )
+        if len(texts[cluster]) == max_texts or not abs(effect) >= MIN_EFFECT:
+            continue
+        # Of a column of categories, the share of the typical one tells enough, and words that are
+        # rare in a cluster tell little.
+        if measure in ("category", "word") and effect < 0:
+            continue
+        if measure == "category":
+            column = cluster, view, feature.rpartition(" = ")[0]
+            if column in described:
+                continue
+            described.add(column)
+        inside, outside = (
+            format_value(x) if measure == "mean" else f"{100 * x:.0f} %" for x in (value, overall)
+        )
+        difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
+        texts[cluster].append(f"{feature_label(feature, view)} {inside} ({outside}, {difference})")
+    return ["; ".join(features[k] + words[k]) or "like all samples" for k in features]
+
+
+def profile_part(clusters, profiles):
+    """What distinguishes each cluster, in the units of the views."""
+    order = np.argsort(-clusters["samples"], kind="stable")
+    texts = _describe_profiles(profiles, clusters["cluster"])
+    columns = {
+        "cluster": clusters["cluster"][order],
+        "share": [f"{100 * share:.0f} %" for share in clusters["share"][order]],
+        "differs most in": [texts[k] for k in order],
+    }
+    sentence = (
+        "Mean or share in the cluster; in parentheses that of all samples, and the difference from "
+        f"the other clusters in standard deviations, if at least {MIN_EFFECT}. Clusters of noise "
+        "differ as well, because they were found in these features."
+    )
+    caption = "Differences of each cluster from the others in standard deviations"
+    title = "Profiles, the largest clusters first"
+    return Part(title, Table(columns), [sentence], {caption: partial(plot_markers, profiles)})

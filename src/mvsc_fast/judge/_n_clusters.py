@@ -11,8 +11,7 @@ import scipy.linalg
 
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed, either
-from .._utils.parts import html_lines
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr, html_lines
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
@@ -78,8 +77,6 @@ class ClusterCounts(ShortRepr):
     predictability : ndarray of shape (k,)
         `label_predictability` of the most predictable of the six labellings, an adjusted mutual
         information.
-    joined : ndarray of shape (k, 7)
-        Share of the pairs of samples that 0 to 6 of the graphs join in a cluster.
     n_samples : int
         Number of samples that were used.
     smallest : ndarray of shape (k,)
@@ -100,7 +97,6 @@ class ClusterCounts(ShortRepr):
     criterion: FloatArray
     stability: FloatArray
     predictability: FloatArray
-    joined: FloatArray
     n_samples: int
     smallest: IntArray
     sizes: IntArray
@@ -250,14 +246,13 @@ def suggest_n_clusters(
         weights, predictability, best = _judged(used.rows, counts, labels)
     # Stability says how often the graphs agree on a pair of samples. The criterion adds how
     # separate clusters are in the embeddings and in the graphs.
-    joined = np.array(list(map(pair_shares, np.swapaxes(labels, 0, 1))))
-    stability = agreement(joined)
+    stability = np.array(list(map(agreement, np.swapaxes(labels, 0, 1))))
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
     # Groups inside the suggested clusters may be clusters of their own.
     suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
-    rooted = [view.nonnegative for view in used.rows]
-    hidden = hidden_groups(used.complete, rooted, suggested, seed)
+    nonnegative = [view.nonnegative for view in used.rows]
+    hidden = hidden_groups(used.complete, nonnegative, suggested, seed)
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
@@ -272,7 +267,6 @@ def suggest_n_clusters(
         criterion=criterion,
         stability=stability,
         predictability=predictability,
-        joined=joined,
         n_samples=len(sample.samples),
         smallest=np.array([smallest_cluster(labelling) for labelling in best]),
         sizes=np.bincount(suggested),
@@ -332,23 +326,20 @@ def smallest_cluster(labels):
     return np.unique(labels, return_counts=True)[1].min()
 
 
-def pair_shares(labellings):
-    """Share of the pairs of samples that 0, 1, ..., m of the labellings join, of shape (m + 1,)."""
+def agreement(labellings):
+    """Fleiss' kappa of m labellings: which pairs of samples each of them joins."""
     subsample = labellings[:, spread(labellings.shape[1], MAX_PAIRED)]
     # How many labellings join each pair, counted for all pairs at once.
     joined = sum(np.equal.outer(row, row).view(np.uint8) for row in subsample)
-    pairs = np.bincount(joined.ravel(), minlength=len(labellings) + 1)
+    m = len(labellings)
+    pairs = np.bincount(joined.ravel(), minlength=m + 1)
     pairs[-1] -= len(joined)  # of a sample with itself
-    return pairs / max(pairs.sum(), 1)
-
-
-def agreement(joined):
-    """Fleiss' kappa of the labellings, from `pair_shares` in rows."""
-    m = joined.shape[1] - 1
+    shares = pairs / max(pairs.sum(), 1)
+    # The share of joined pairs, and of pairs that two labellings join, beside that by chance.
     j = np.arange(m + 1)
-    mean_share, mean_pairs = joined @ (j / m), joined @ (j * (j - 1) / (m * (m - 1)))
+    mean_share, mean_pairs = shares @ (j / m), shares @ (j * (j - 1) / (m * (m - 1)))
     chance = mean_share**2
-    return ((mean_pairs - chance) / np.maximum(mean_share - chance, 1e-9)).round(9)
+    return round((mean_pairs - chance) / max(mean_share - chance, 1e-9), 9)
 
 
 def _kmeans(embedding):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, draw_seed, positive
-from .._utils.parts import html_lines
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr, html_lines
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._leiden import import_igraph, leiden, leiden_graph
@@ -20,7 +19,6 @@ from ..views._scaling import check_scale
 from ._n_clusters import (
     agreement,
     by_size,
-    pair_shares,
     smallest_cluster,
     supported_counts,
 )
@@ -195,17 +193,17 @@ def suggest_resolution(
             labels = refined_labellings([labels], c, judge.ridge, affinity)
             labellings.append(by_size(labels[0]))
             counts.append(c)
-            stability.append(agreement(pair_shares(np.array(labels_of_kinds))[None])[0])
+            stability.append(agreement(np.array(labels_of_kinds)))
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
     # Of resolutions that are equally stable, the smallest one is preferred: fewer clusters.
     evidence = np.array(counts), np.array(stability), np.array(predictability)
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.
     described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
-    roots = [view.nonnegative for view in used.rows]
+    nonnegative = [view.nonnegative for view in used.rows]
     hidden = {}
     for t in described:
-        groups = hidden_groups(used.complete, roots, labellings[t], seed)
+        groups = hidden_groups(used.complete, nonnegative, labellings[t], seed)
         hidden[float(values[t])] = {
             k: np.sort(sample.samples[group]) for k, group in groups.items()
         }

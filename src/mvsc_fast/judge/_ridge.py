@@ -52,8 +52,6 @@ class Judge:
     ----------
     rows : list of ViewRows
         Rows of the views. Their cached matrices of all samples are released.
-    n_regressed : int
-        Maximum number of samples on which the regressions are fitted.
     distinct : ndarray of int, optional
         Samples that no earlier sample equals, among which landmarks are chosen; by default all.
 
@@ -65,14 +63,14 @@ class Judge:
         The regression on the third map, for all samples.
     """
 
-    def __init__(self, rows, n_regressed=REGRESSED, distinct=None):
+    def __init__(self, rows, distinct=None):
         n = len(rows[0].roots)
         landmarks = spread(n, N_LANDMARKS)
         if distinct is not None:  # an equal landmark would change the scale of a sample
             landmarks = distinct[spread(len(distinct), N_LANDMARKS)]
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted()
-        self._some = spread(n, n_regressed) if n > n_regressed else slice(None)
+        self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
         # Three maps: unit rows, centred unit rows, and local features. Rows are forgotten as soon
         # as they are used, because they are as large as the data.
         units = [view.some_unit(self._some) for view in rows]

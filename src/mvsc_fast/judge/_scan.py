@@ -5,7 +5,7 @@ import scipy.sparse
 
 from ..similarity._affinity import thresholded_affinity, tube_threshold
 from ..similarity._factors import view_factors
-from ..similarity._nearest_rows import listed_rows, searched_rows
+from ..similarity._nearest_rows import listed_rows, nearest_rows
 from ..similarity._sparse import sparse_tensor, unit_neighbor_similarities
 from ..spectral._eigenvectors import leading_block
 
@@ -116,7 +116,7 @@ def neighbor_graphs(rows, present, sizes, n_components, n_threads):
         samples = np.flatnonzero(has).astype(np.int32)
         if len(samples) > 1:
             C = view.centred
-            index = searched_rows(C, min(max(sizes), len(samples) - 1), n_threads)
+            index = nearest_rows(C, min(max(sizes), len(samples) - 1), n_threads)
             searched.append((C, samples, index))
     for size in sizes:
         affinity = scipy.sparse.csr_array((n, n), dtype=np.float32)

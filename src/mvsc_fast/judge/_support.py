@@ -7,7 +7,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from .._utils.messages import warn_user
-from ..similarity._dense import ridge_similarities
+from ..similarity._dense import ridge_slice
 from ..views._missing import imputed
 from ..views._rows import (
     canonical_order,
@@ -94,17 +94,16 @@ def view_support(graphs, labels):
     return np.array([adjusted_mutual_information(labels, vote) for vote in votes])
 
 
-def view_by_view(rows):
-    """Graph of each view alone, float32, from rows of unit length."""
-    return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=GRAPH_RIDGE)
-
-
 def _graph(X):
-    """Graph of one view, without edges if all samples are equal: they would have one label."""
-    n = X.shape[0]
-    if n < 2 or is_constant(X):
-        return np.zeros((n, n), dtype=np.float32)
-    return view_by_view([X[:, nonzero_columns(X)]])[0]
+    """Graph of one view, float32, from rows of unit length.
+
+    Without edges if all samples are equal, because they would have one label.
+    """
+    graph = np.zeros((X.shape[0], X.shape[0]), dtype=np.float32)
+    if len(graph) < 2 or is_constant(X):
+        return graph
+    rows = X[:, nonzero_columns(X)].astype(np.float32, copy=False)
+    return ridge_slice(rows, GRAPH_RIDGE, graph)
 
 
 def z_of_halves(X):
@@ -117,7 +116,7 @@ def z_of_halves(X):
     if len(columns) < MIN_COLUMNS:
         return np.inf
     X = unit_rows(X)
-    return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
+    return permutation_z(_graph(unit_rows(X[:, ::2])), _graph(unit_rows(X[:, 1::2])))
 
 
 class ViewGraphs:
@@ -220,7 +219,7 @@ class ViewGraphs:
             return np.inf
         return z_of_halves(self._columns[i][self.samples[has]])
 
-    def helpful(self, views, names=None):
+    def helpful(self, views, names):
         """Indices of the given views with repeated structure, and whether none has it.
 
         A view is excluded with a warning if its graph does not agree with that of any other view
@@ -230,8 +229,8 @@ class ViewGraphs:
         Parameters
         ----------
         views : list of int
-        names : list, optional
-            Names of all views for warnings; by default their indices.
+        names : list
+            Names of all views for warnings.
 
         Returns
         -------
@@ -241,7 +240,6 @@ class ViewGraphs:
         """
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views, False
-        names = range(len(self._columns)) if names is None else names
         # A view is noise if it agrees neither with another view nor within: its halves differ, too.
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]

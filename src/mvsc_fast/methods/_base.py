@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
@@ -166,13 +165,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         ------
         ValueError
             If a view or a parameter is invalid, or if `y` looks like a view.
-        RuntimeError
-            If the estimator is already being fitted, by another thread or the caller of a callback.
         """
         if _is_view(y):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
         # A copy is fitted, and its attributes replace the old ones only when the fit has succeeded.
-        with _Fitting(self), recorded() as texts:
+        with recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             unlearned = {key: value for key, value in vars(self).items() if not key.endswith("_")}
             self.__dict__ = unlearned | learned | {"warnings_": texts}
@@ -323,31 +320,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         super().__setstate__({**added, **learned})
 
 
-class _Fitting:
-    """Context that refuses a second concurrent fit of the same estimator.
-
-    References to contexts are weak: one whose ``__exit__`` was interrupted refuses nothing. There
-    is no lock, which an interrupt could leave held: `dict.setdefault` and `dict.pop` are atomic.
-    """
-
-    _running: ClassVar[dict[int, weakref.ref[_Fitting]]] = {}
-
-    def __init__(self, estimator):
-        self._key, self._name = id(estimator), type(estimator).__name__
-
-    def __enter__(self):
-        key, running = self._key, self._running
-        reference = weakref.ref(self, lambda _: running.pop(key, None))
-        if running.setdefault(key, reference) is not reference:
-            raise RuntimeError(
-                f"this {self._name} is already being fitted, by another thread or the caller of "
-                "this callback: fit a clone (sklearn.base.clone) instead"
-            )
-
-    def __exit__(self, *_):
-        self._running.pop(self._key, None)
-
-
 def _is_view(y):
     """Whether y is a matrix of several columns."""
     if isinstance(y, (list, tuple)):
@@ -371,3 +343,27 @@ def input_attributes(X, source, scalings):
     if None not in scalings:
         attributes["scaling_"] = scalings
     return attributes
+
+
+def learned_by(estimator, attribute, views, seed, n_threads):
+    """``attribute`` of a nested estimator, which is fitted on the views if it has none.
+
+    A clone is fitted. It inherits the seed and the number of threads if its own are None.
+    """
+    if not hasattr(estimator, attribute):
+        # The given estimator stays unfitted; seed and threads are inherited where it has none.
+        estimator = clone(estimator)
+        parameters = estimator.get_params()
+        inherited = {"random_state": seed, "n_threads": n_threads}
+        unset = {key: value for key, value in inherited.items() if parameters.get(key, 0) is None}
+        estimator.set_params(**unset).fit(views)
+        if not hasattr(estimator, attribute):
+            raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
+    learned, n_samples = getattr(estimator, attribute), views[0].shape[0]
+    shape = np.shape(learned[0] if isinstance(learned, list) else learned)
+    if shape[-2:] != (n_samples, n_samples):
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on {shape[-1]} samples, but the views have "
+            f"{n_samples}: pass an unfitted estimator, or the same samples"
+        )
+    return learned

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, count, either, option, positive
@@ -18,15 +17,15 @@ from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Scale, Seed
 from .._utils.validation import check_clusters, output_path
 from ..judge._support import warn_of_camps
-from ..spectral._leiden import import_igraph
+from ..views._columns import fitted_columns
 from ..views._facts import warn_of_lost
 from ..views._passes import drawn, labels_of
 from ..views._read import read_views
 from ..views._row_source import check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
-from ._labeller import fit_labels
-from ._plan import plan_fit
-from ._prediction import native_model, predicted_labels, predicted_margin
+from ._labeller import fit_labels, fitted_attributes
+from ._plan import least_clusters, plan_fit
+from ._prediction import check_predictor, native_model, predicted_labels, predicted_margin
 
 ViewSelection = Literal["auto", "all"]
 Store = Literal["all", "predictor", "labels"]
@@ -65,9 +64,9 @@ class ConsensusTLRR(MultiViewClusterer):
 
     Views of at most 80 columns with negative entries keep the lengths of their rows if nearest
     directions have similar lengths, with a correlation of at least .4; views of at most 3 columns
-    always do. Then (x - mean) / radius, cut at length 1, gets
-    one more column that makes the row unit. The radius is the 99 % quantile of the lengths, and the
-    mean is that of the rows within it. Rows of other views are scaled to unit length.
+    always do. Then (x - mean) / radius, cut at length 1, gets one more column that makes the row
+    unit. The radius is the 99 % quantile of the lengths, and the mean that of the rows within it.
+    Rows of other views are scaled to unit length.
 
     Samples may lack views: such rows are NaN, as in the result of `views.align`. The similarity of
     two samples is computed from the views that both have. Steps that need features, `predict`
@@ -257,9 +256,8 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _fitted(self, X):
         self._check_parameters()
-        # The size of the fit is planned before data are read, so that too little memory is an error
-        # at once.
-        minimum = self._least_clusters()
+        # The fit is planned before data are read, so that too little memory is an error at once.
+        minimum = least_clusters(self.n_clusters, self.resolution)
         source = read_views(X)
         check_clusters(minimum, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
@@ -285,58 +283,21 @@ class ConsensusTLRR(MultiViewClusterer):
                 progress=progress,
             )
             # Results get the order of the input, and all other samples get predicted labels.
-            rank = np.argsort(sample.samples)
-            numbers, labels = sample.samples[rank], fitted.labels[rank]
-            if len(numbers) < source.n_samples:
+            learned = fitted_attributes(fitted, sample, len(source))
+            if len(sample.samples) < source.n_samples:
                 progress.stage("prediction")
-                predictor = partial(fitted.predictor, n_threads=source.threads(n_threads))
-                labels = labels_of(source, predictor, numbers, labels)
-            else:
-                labels = source.labels_like(labels)
-        # What a user should know of the labels: samples without one, and views that show different
-        # clusters.
+            predictor = partial(fitted.predictor, n_threads=source.threads(n_threads))
+            labels = labels_of(source, predictor, learned["samples_"], learned["labels_"])
+        # Warnings of samples without a label, and of views that show different clusters.
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         names = [view.name for view in sample.views]
-        warn_of_camps(fitted.agreement, len(numbers), fitted.support, names)
-        # Views that too few samples have get no support and an unknown agreement.
-        kept = [view.position for view in sample.views]
-        support, agreement = np.zeros(len(source)), np.full((len(source), len(source)), np.nan)
-        support[kept] = fitted.support
-        agreement[np.ix_(kept, kept)] = fitted.agreement
-        candidates = {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]}
-        learned = {
-            "labels_": labels,
-            "samples_": numbers,
-            "candidates_": candidates,
-            "affinity_matrix_": fitted.affinity[rank][:, rank],
-            "view_support_": support,
-            "view_agreement_": agreement,
-            "views_used_": fitted.used,
-            "fused_agreement_": fitted.fused_agreement,
-            "n_tuples_": fitted.n_tuples,
-            "gap_": fitted.gap,
-            "predictor_": fitted.predictor,
-        }
+        warn_of_camps(fitted.agreement, len(sample.samples), fitted.support, names)
         # The model keeps no more than ``store`` allows.
         if self.store != "all":
-            del learned["affinity_matrix_"], candidates["labels"]
+            del learned["affinity_matrix_"], learned["candidates_"]["labels"]
         if self.store == "labels":
             del learned["predictor_"]
-        return {**input_attributes(X, source, sample.scalings), **learned}
-
-    def _least_clusters(self):
-        """Least number of clusters; raises ValueError unless it or a resolution is given."""
-        if self.resolution is None and self.n_clusters is None:
-            raise ValueError("n_clusters=None needs a resolution, such as resolution=1.0")
-        if self.resolution is None:
-            return self.n_clusters
-        if self.n_clusters is not None:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} and resolution={self.resolution} are both given: "
-                "a resolution needs n_clusters=None"
-            )
-        import_igraph()
-        return 1
+        return {**input_attributes(X, source, sample.scalings), **learned, "labels_": labels}
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.
@@ -371,7 +332,6 @@ class ConsensusTLRR(MultiViewClusterer):
         ValueError
             If a view is invalid, or if its features differ from those in `fit`.
         """
-        self._fitted_predictor()
         return predicted_labels(self, X)
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
@@ -400,7 +360,6 @@ class ConsensusTLRR(MultiViewClusterer):
         NotFittedError, ValueError
             As for `predict`.
         """
-        self._fitted_predictor()
         return predicted_margin(self, X, return_unlike)
 
     def to_native(self, path: str | PathLike[str]) -> None:
@@ -420,29 +379,14 @@ class ConsensusTLRR(MultiViewClusterer):
         FileNotFoundError
             If the folder does not exist.
         """
-        self._fitted_predictor()
+        check_predictor(self)
         path = output_path(path)
-        # A single view has one array of names, several views a list.
-        columns = getattr(self, "feature_names_in_", None)
-        columns = columns if isinstance(columns, list) else [columns] * len(self.view_names_in_)
-        path.write_bytes(native_model(self, self.view_names_in_, columns))
-
-    def _fitted_predictor(self):
-        check_is_fitted(self)
-        if not hasattr(self, "predictor_"):
-            raise ValueError(
-                'the model was fitted with store="labels" and cannot predict: fit with '
-                'store="predictor" or "all"'
-            )
-        return self.predictor_
+        path.write_bytes(native_model(self, self.view_names_in_, fitted_columns(self)))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "n_features_per_view_")
 
     def __getstate__(self):
         state = super().__getstate__()

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from .._utils.labels import check_labels, index_of
 from .._utils.parameters import CHECKS, count, draw_seed
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from ..similarity._affinity import regularized
@@ -114,7 +114,7 @@ def consensus_labels(
         return fused_labels(numbered, n_clusters, seed=seed, n_threads=threads)
 
 
-def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_tuples=MAX_TUPLES):
+def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
     """`consensus_labels` of labellings by integers from 0."""
     # Samples with equal labels in all labellings are one weighted point of a small problem.
     tuples, member, size = np.unique(
@@ -125,7 +125,7 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_
         labels = member if n_tuples == n_clusters else labellings[0]
         return ConsensusLabels(labels, n_tuples, 0.0)
     # The most frequent tuples are fused; the others follow the most similar of them.
-    kept = np.sort(np.argsort(-size, kind="stable")[: max(max_tuples, MIN_TUPLES * n_clusters)])
+    kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, MIN_TUPLES * n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
     return ConsensusLabels(_extended(labels, tuples, size, kept)[member], n_tuples, gap)
 

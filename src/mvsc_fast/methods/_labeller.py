@@ -172,6 +172,31 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     )
 
 
+def fitted_attributes(fitted, sample, n_views):
+    """Attributes of `ConsensusTLRR` from its `FittedLabels`, with the samples in the input's order.
+
+    Views of the source that too few samples have get no support and an unknown agreement.
+    """
+    rank = np.argsort(sample.samples)
+    kept = [view.position for view in sample.views]
+    support, agreement = np.zeros(n_views), np.full((n_views, n_views), np.nan)
+    support[kept] = fitted.support
+    agreement[np.ix_(kept, kept)] = fitted.agreement
+    return {
+        "labels_": fitted.labels[rank],  # of these samples alone
+        "samples_": sample.samples[rank],
+        "candidates_": {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]},
+        "affinity_matrix_": fitted.affinity[rank][:, rank],
+        "view_support_": support,
+        "view_agreement_": agreement,
+        "views_used_": fitted.used,
+        "fused_agreement_": fitted.fused_agreement,
+        "n_tuples_": fitted.n_tuples,
+        "gap_": fitted.gap,
+        "predictor_": fitted.predictor,
+    }
+
+
 def _limits(judge, labels, distinct, n_clusters):
     """Roots of the cluster sizes, and how far most samples of each cluster are from its centre.
 

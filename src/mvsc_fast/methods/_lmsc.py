@@ -8,8 +8,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.parameters import count, either, positive
 from .._utils.types import Callback, FloatArray, Scale, Seed
-from ..solvers._latent import Stack
-from ..solvers._representation import column_factors, largest_row_sum
+from ..solvers._representation import Stack, column_factors, largest_row_sum
 from ._representation import RepresentationClusterer
 
 H_RIDGE = 1e-6  # as in the released code

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.parameters import count, nonnegative, positive
 from .._utils.types import Callback, FloatArray, Scale, Seed
-from ..solvers._latent import Stack
+from ..solvers._representation import Stack
 from ..solvers._simplex import simplex_programs
 from ..solvers._sylvester import sylvester
 from ..spectral._cut import assign

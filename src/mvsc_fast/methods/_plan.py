@@ -9,6 +9,7 @@ from ..judge._scan import CANDIDATES, LONGEST, SCALES, TYPICAL, neighbourhood_gr
 from ..judge._support import GRAPH_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
+from ..spectral._leiden import import_igraph
 from ..views._row_source import COPIES, MIN_ROWS, block_rows, check_bytes
 from ..views._view_rows import n_components
 
@@ -35,6 +36,21 @@ class Plan(NamedTuple):
     n_fitted: int
     block_rows: int
     seconds: float
+
+
+def least_clusters(n_clusters, resolution):
+    """Least number of clusters; raises ValueError unless it or a resolution is given."""
+    if resolution is None and n_clusters is None:
+        raise ValueError("n_clusters=None needs a resolution, such as resolution=1.0")
+    if resolution is None:
+        return n_clusters
+    if n_clusters is not None:
+        raise ValueError(
+            f"n_clusters={n_clusters} and resolution={resolution} are both given: a resolution "
+            "needs n_clusters=None"
+        )
+    import_igraph()
+    return 1
 
 
 def plan_fit(source, n_clusters, max_samples, memory_limit):

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.parameters import CHECKS, check_flag
 from .._utils.progress import Progress
@@ -157,11 +157,23 @@ def _original_names(texts, note):
 
 def predicted_margin(model, X, return_unlike):
     """Margins of new samples, and which of them are unlike the fitted ones; see `ConsensusTLRR`."""
+    check_predictor(model)
     check_flag(return_unlike, "return_unlike")
     if return_unlike:
         check_limits(model)
     rows, _ = predicted_rows(model, X)
     return (rows["margin"], rows["unlike"] > 0) if return_unlike else rows["margin"]
+
+
+def check_predictor(model):
+    """Raise an error if a model is not fitted, or was fitted without a predictor."""
+    if isinstance(model, BaseEstimator):
+        check_is_fitted(model)
+    if not hasattr(model, "predictor_"):
+        raise ValueError(
+            'the model was fitted with store="labels" and cannot predict: fit with '
+            'store="predictor" or "all"'
+        )
 
 
 def check_limits(model):
@@ -175,6 +187,7 @@ def check_limits(model):
 
 def predicted_labels(model, X):
     """Labels of new samples, from a model with a predictor; see `ConsensusTLRR`."""
+    check_predictor(model)
     rows, _ = predicted_rows(model, X)
     if not isinstance(rows, np.ndarray):  # rows of Dask arrays, which are read later
         return rows["label"]

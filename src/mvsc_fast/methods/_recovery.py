@@ -19,8 +19,7 @@ from ..spectral._cut import symmetric_sum
 from ..views._frames import view_title
 from ..views._row_source import RowSource
 from ..views._square import matrix_doubt, square_views
-from ._base import MultiViewClusterer
-from ._nested import learned_by
+from ._base import MultiViewClusterer, learned_by
 
 AFFINITIES = {
     "self_representation": graphs.ridge_similarities,

@@ -16,8 +16,8 @@ from ..solvers._transforms import (
     resolve_sample_transform,
 )
 from ..spectral._cut import symmetric_sum
-from ._base import MultiViewClusterer
-from ._nested import learned_by
+from ..views._rows import dense
+from ._base import MultiViewClusterer, learned_by
 
 
 class RepresentationClusterer(MultiViewClusterer):
@@ -113,5 +113,5 @@ class SampleTransformClusterer(RepresentationClusterer):
             )
         elif hasattr(transform, "fit"):
             S = learned_by(transform, "affinity_matrix_", views, seed, n_threads)
-            return Basis(graph_basis(S[None]))
+            return Basis(graph_basis(dense(S, None)[None]))
         return resolve_sample_transform(transform, views)

@@ -6,22 +6,22 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 from sklearn.metrics import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._utils.parameters import check_integer, check_number
-from .._utils.types import FloatArray, Numbers, Views
+from .._utils.parameters import check_flag, check_integer, check_number
+from .._utils.types import FloatArray, Numbers, Tensor, Views
 from ..views import check_views
 from ..views._rows import unit_rows
 from ..views._scaling import in_range
 from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
-from ._sparse import sparse_neighbor_similarities
+from ._sparse import self_tuning
 
 
 def self_representation(
     views: Views,
     *,
     scales: Numbers = SCALES,
-    ridge: float | None = None,
     scale_neighbors: int = 10,
     cap: float = 1.5,
 ) -> FloatArray:
@@ -40,8 +40,6 @@ def self_representation(
         Ridges f relative to the mean eigenvalue of K. Every view gives a slice for the first ridge;
         a view with n >= 4 d gives a further slice for each other ridge. Weak ridges reveal fine
         structure, strong ridges coarse structure; neither is best on all data sets.
-    ridge : float, optional
-        The absolute ridge g, with one slice for each view; overrides ``scales``.
     scale_neighbors : int, default=10
         Rank of the entry that sets the local scale. Values of 5 to 20 give the same accuracy
         within .005.
@@ -56,45 +54,42 @@ def self_representation(
         then the views with n >= 4 d with each other scale.
     """
     views = in_range(check_views(views))
-    if ridge is not None:
-        ridge = check_number(ridge, "ridge", 0.0, open_interval=True)
     scales = check_scales(scales)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
-    return ridge_similarities(views, scales, ridge, scale_neighbors, cap)
+    return ridge_similarities(views, scales, scale_neighbors, cap)
 
 
-def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap=1.5):
+def ridge_similarities(views, scales=SCALES, scale_neighbors=10, cap=1.5):
     """`self_representation` of validated views."""
     n = views[0].shape[0]
-    slices = _slices(views, n, scales, ridge)
-    W = np.empty((len(slices), n, n), dtype=views[0].dtype)
-    for out, (X, g) in zip(W, slices, strict=True):
-        _ridge_coefficients(unit_rows(X), g, out)
-        out += out.T.copy()
-        # Local scaling: the similarity of rank `scale_neighbors` becomes 1 in every row.
-        rank = min(scale_neighbors, n - 1)
-        top = np.partition(out, n - rank, axis=1)[:, n - rank :]
-        scale = top.min(axis=1)
-        # A row with fewer positive entries is scaled by the smallest of them.
-        least = np.where(top > 0, top, np.inf).min(axis=1)
-        scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
-        root = 1 / np.sqrt(np.maximum(scale, np.finfo(out.dtype).tiny))  # else root^2 overflows
-        out *= root[:, None] * root  # in this order exactly symmetric
-        np.minimum(out, cap, out=out)
-    return W
-
-
-def _slices(views, n, scales, ridge):
-    """(view, ridge) of every slice, in the order of the result."""
-    if ridge is not None:
-        return [(X, ridge) for X in views]
-    return [
+    slices = [
         (X, relative_ridge(f, n, X.shape[1]))
         for s, f in enumerate(scales)
         for X in views
         if s < len(view_scales(n, X.shape[1], scales))
     ]
+    W = np.empty((len(slices), n, n), dtype=views[0].dtype)
+    for out, (X, ridge) in zip(W, slices, strict=True):
+        ridge_slice(X, ridge, out, scale_neighbors, cap)
+    return W
+
+
+def ridge_slice(X, ridge, out, scale_neighbors=10, cap=1.5):
+    """Write a slice of `self_representation`, with an absolute ridge, to an array; returns it."""
+    n = len(out)
+    _ridge_coefficients(unit_rows(X), ridge, out)
+    out += out.T.copy()
+    # Local scaling: the similarity of rank `scale_neighbors` becomes 1 in every row.
+    rank = min(scale_neighbors, n - 1)
+    top = np.partition(out, n - rank, axis=1)[:, n - rank :]
+    scale = top.min(axis=1)
+    # A row with fewer positive entries is scaled by the smallest of them.
+    least = np.where(top > 0, top, np.inf).min(axis=1)
+    scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
+    root = 1 / np.sqrt(np.maximum(scale, np.finfo(out.dtype).tiny))  # else root^2 overflows
+    out *= root[:, None] * root  # in this order exactly symmetric
+    return np.minimum(out, cap, out=out)
 
 
 def _ridge_coefficients(X, ridge, out):
@@ -121,7 +116,7 @@ def _ridge_coefficients(X, ridge, out):
     np.fill_diagonal(out, 0.0)
 
 
-def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:
+def nearest_neighbors(views: Views, *, n_neighbors: int = 15, sparse: bool = False) -> Tensor:
     """Self-tuning nearest-neighbour similarities.
 
     The similarity is ``exp(-d_jk^2 / (s_j s_k))`` if k is among the ``n_neighbors`` nearest
@@ -133,19 +128,25 @@ def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:
     views : list of array-like of shape (n_samples, n_features_i)
     n_neighbors : int, default=15
         Number of neighbours, not counting the sample; at most n_samples - 1 are used.
+    sparse : bool, default=False
+        Whether to return sparse slices, each with a pattern of its own.
 
     Returns
     -------
-    ndarray of shape (v, n, n)
+    ndarray of shape (v, n, n), or list of v csr_arrays
         Entries in [0, 1], zero diagonal.
     """
-    views = in_range(check_views(views))
-    return neighbor_similarities(views, check_integer(n_neighbors, "n_neighbors", 1))
+    check_flag(sparse, "sparse")
+    n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
+    return neighbor_similarities(in_range(check_views(views)), n_neighbors, sparse)
 
 
-def neighbor_similarities(views, n_neighbors=15):
+def neighbor_similarities(views, n_neighbors=15, sparse=False):
     """`nearest_neighbors` of validated views."""
-    return np.stack([A.toarray() for A in sparse_neighbor_similarities(views, n_neighbors)])
+    n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
+    neighbors = [NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in views]
+    slices = [self_tuning(*pair, views[0].dtype) for pair in neighbors]
+    return slices if sparse else np.stack([A.toarray() for A in slices])
 
 
 def rbf(views: Views) -> FloatArray:

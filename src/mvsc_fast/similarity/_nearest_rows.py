@@ -16,7 +16,9 @@ EXACT_LIMIT = 100_000
 
 
 def nearest_rows(u, n_neighbors, n_threads=1):
-    """For every row, the rows with the largest positive cosines, exactly; ties by index.
+    """For every row, the rows with the largest positive cosines; ties by index.
+
+    Approximate if there are many rows, see `searched_approximately`.
 
     Parameters
     ----------
@@ -29,6 +31,8 @@ def nearest_rows(u, n_neighbors, n_threads=1):
     ndarray of shape (n, min(n_neighbors, n - 1)), int32
         Nearest first, padded with -1 if a row has fewer.
     """
+    if searched_approximately(len(u)):
+        return approximate_nearest_rows(u, n_neighbors)
     with blas_threads(1):  # blocks of rows run in parallel
         return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
 
@@ -49,13 +53,6 @@ def approximate_nearest_rows(u, n_neighbors):
     neighbors[itself | (distance >= 1)] = -1  # rows without a positive cosine
     itself[~itself.any(axis=1), -1] = True  # the search missed the row: its last neighbour goes
     return neighbors[~itself].reshape(len(u), n_neighbors).astype(np.int32, copy=False)
-
-
-def searched_rows(u, n_neighbors, n_threads=1):
-    """`nearest_rows`, or `approximate_nearest_rows` of many rows."""
-    if searched_approximately(len(u)):
-        return approximate_nearest_rows(u, n_neighbors)
-    return nearest_rows(u, n_neighbors, n_threads)
 
 
 def searched_approximately(n):
@@ -97,4 +94,4 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
             "pynndescent (pip install pynndescent) for a faster approximate search, or lower "
             "max_samples"
         )
-    return [searched_rows(u, n_candidates, n_threads) for u, _ in slices]
+    return [nearest_rows(u, n_candidates, n_threads) for u, _ in slices]

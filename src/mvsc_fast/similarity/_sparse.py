@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.neighbors import NearestNeighbors
 
 from .._utils.parameters import check_integer, check_number
 from .._utils.threads import blas_threads, resolve_threads
@@ -211,42 +210,15 @@ def sparse_self_representation(
     return tensor.slices()
 
 
-def sparse_nearest_neighbors(
-    views: Views, *, n_neighbors: int = 15
-) -> list[scipy.sparse.csr_array]:
-    """Sparse form of `nearest_neighbors`.
-
-    Parameters
-    ----------
-    views, n_neighbors
-        As in `nearest_neighbors`.
-
-    Returns
-    -------
-    list of csr_array of shape (n, n)
-        Every slice has its own pattern.
-    """
-    return sparse_neighbor_similarities(
-        in_range(check_views(views)), check_integer(n_neighbors, "n_neighbors", 1)
-    )
-
-
-def sparse_neighbor_similarities(views, n_neighbors):
-    """`sparse_nearest_neighbors` of validated views."""
-    n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
-    neighbors = [NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in views]
-    return [_self_tuning(*pair, views[0].dtype) for pair in neighbors]
-
-
 def unit_neighbor_similarities(u, index, n_threads=1):
-    """`sparse_nearest_neighbors` of unit rows, from their cosines.
+    """Sparse `nearest_neighbors` of unit rows, from their cosines.
 
     Parameters
     ----------
     u : ndarray of shape (n, d), float32
         At least two rows.
     index : ndarray of shape (n, n_neighbors), int32
-        Their nearest rows, see `searched_rows`.
+        Their nearest rows, see `nearest_rows`.
     n_threads : int, default=1
         The result does not depend on it.
 
@@ -263,10 +235,10 @@ def unit_neighbor_similarities(u, index, n_threads=1):
     factors = [Factors(u, half)]
     (cosines,) = _entries(factors, indptr, index.ravel(), slice(0, n), n_threads)
     distance = np.sqrt(np.maximum(0, 2 - 2 * cosines)).reshape(index.shape)
-    return _self_tuning(np.where(is_neighbor, distance, 0), index, u.dtype, is_neighbor)
+    return self_tuning(np.where(is_neighbor, distance, 0), index, u.dtype, is_neighbor)
 
 
-def _self_tuning(distance, index, dtype, is_neighbor=True):
+def self_tuning(distance, index, dtype, is_neighbor=True):
     """Symmetric similarities from the distances of nearest rows, scaled by the largest of each."""
     n, n_neighbors = index.shape
     scale = np.maximum(distance.max(axis=1), np.finfo(distance.dtype).tiny ** 0.5)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from .._utils.short_repr import ShortRepr
+from .._utils.parts import ShortRepr
 from .._utils.types import FloatArray, IntArray, Similarities, Tensor
 
 Solver = Literal["dual", "ialm"]

@@ -23,9 +23,6 @@ def snn(
     weights: float | Numbers | None = None,
     tol: float = 1e-8,
     max_iter: int = 500,
-    mu: float = 1e-4,
-    rho: float = 1.1,
-    mu_max: float = 1e10,
     n_threads: int | None = None,
     callback: Callback | None = None,
 ) -> Result:
@@ -46,12 +43,6 @@ def snn(
         Tolerance on the largest entry of L_m + E - W and of the changes of L_m and E.
     max_iter : int, default=500
         Maximum number of iterations; about 200 are usually sufficient.
-    mu : float, default=1e-4
-        Initial penalty.
-    rho : float, default=1.1
-        Growth factor of the penalty per iteration.
-    mu_max : float, default=1e10
-        Maximum penalty.
     n_threads : int, optional
         Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that
         the process may use.
@@ -81,16 +72,13 @@ def snn(
         weights=weights,
         tol=tol,
         max_iter=max_iter,
-        mu=mu,
-        rho=rho,
-        mu_max=mu_max,
         n_threads=n_threads,
         callback=callback,
     )
     return solve_snn(check_similarities(W), **parameters)
 
 
-def solve_snn(W, *, weights, tol, max_iter, n_threads, callback, **penalty):
+def solve_snn(W, *, weights, tol, max_iter, n_threads, callback):
     """`snn` of validated similarities and parameters."""
     v, n = W.shape[:2]
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
@@ -99,7 +87,7 @@ def solve_snn(W, *, weights, tol, max_iter, n_threads, callback, **penalty):
     # L1 and L3 are copies of L for the two unfoldings, Y1 and Y3 their multipliers.
     E, L1, Y1, L3, Y3 = (np.zeros_like(W) for _ in range(5))
     X = W.copy()
-    run = Run(tol, max_iter, callback, **penalty)
+    run = Run(tol, max_iter, callback)
     with use_threads(n_threads, n) as n_threads:
         # Singular values along the views follow from a v x v Gram matrix, which each pass returns.
         flat = W.reshape(v, -1).astype(np.float64, copy=False)

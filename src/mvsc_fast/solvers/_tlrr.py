@@ -53,9 +53,6 @@ def tlrr(
     solver: Solver = "dual",
     tol: float | None = None,
     max_iter: int | None = None,
-    mu: float = 1e-4,
-    rho: float = 1.1,
-    mu_max: float = 1e10,
     n_threads: int | None = None,
     callback: Callback | None = None,
     sample_weight: ArrayLike | None = None,
@@ -103,12 +100,6 @@ def tlrr(
         Maximum number of iterations, by default 100 for "dual", which usually converges in 1 to 10,
         and 500 for "ialm". With "dual" and 0, the result is the tube shrinkage of W, which is the
         first step of the solver, and its certificate.
-    mu : float, default=1e-4
-        Initial penalty ("ialm" only).
-    rho : float, default=1.1
-        Growth factor of the penalty per iteration ("ialm" only).
-    mu_max : float, default=1e10
-        Maximum penalty ("ialm" only).
     n_threads : int, optional
         Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that
         the process may use.
@@ -171,9 +162,6 @@ def tlrr(
         solver=solver,
         tol=tol,
         max_iter=max_iter,
-        mu=mu,
-        rho=rho,
-        mu_max=mu_max,
         n_threads=n_threads,
         callback=callback,
         sample_weight=sample_weight,
@@ -194,23 +182,19 @@ def solve_tlrr(
     callback,
     n_neighbors=None,
     solver="dual",
-    mu=1e-4,
-    rho=1.1,
-    mu_max=1e10,
     sample_weight=None,
 ):
     """`tlrr` of validated similarities and parameters."""
     # Defaults depend on the solver: the gap of one and the residual of the other differ in meaning.
     n, (usual_tol, usual_max_iter) = W[0].shape[0], LIMITS[solver]
     lam = _weight(W, omega1, alpha, n_neighbors, sample_weight) if lam is None else lam
-    model, penalty = {"omega1": omega1, "alpha": alpha, "lam": lam}, {}
+    model = {"omega1": omega1, "alpha": alpha, "lam": lam}
     # Options that the chosen solver does not have are errors.
     if solver == "ialm":
         if _is_sparse(W):
             raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
         if sample_weight is not None:
             raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
-        penalty = {"mu": mu, "rho": rho, "mu_max": mu_max}
     elif sample_weight is not None:
         model["sample_weight"] = sample_weight
         if len(sample_weight) != n:
@@ -227,7 +211,6 @@ def solve_tlrr(
             max_iter=usual_max_iter if max_iter is None else max_iter,
             n_threads=n_threads,
             callback=callback,
-            **penalty,
         )
     return _warned(result, W)
 

@@ -8,12 +8,14 @@ from .._utils.threads import blas_threads
 from ._results import TLRRResult
 from ._tlrr_binding import screen, solve
 
+PENALTY = {"mu": 1e-4, "rho": 1.1, "mu_max": 1e10}  # of "ialm", as published
 
-def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty):
+
+def minimise(W, solver, model, *, tol, max_iter, n_threads, callback):
     """Minimise the TLRR objective by the core; arguments as of `mvsc_fast.tlrr`.
 
     W is an array or, for "dual" only, a list of csr_arrays. ``model`` has omega1, alpha, lam and,
-    for "dual" only, sample_weight; ``penalty`` has mu, rho and mu_max, for "ialm" only.
+    for "dual" only, sample_weight.
     """
     # Dense and sparse tensors get the same form: values of a pattern, and blocks of samples that no
     # tube above the threshold links.
@@ -32,7 +34,7 @@ def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty)
             **pattern,
             solver=solver,
             **model,
-            **penalty,
+            **PENALTY,
             tol=tol,
             max_iter=max_iter,
             n_threads=n_threads,

@@ -23,9 +23,6 @@ def trpca(
     view_transform: ViewTransform | Shaped = "dft",
     tol: float = 1e-8,
     max_iter: int = 500,
-    mu: float = 1e-4,
-    rho: float = 1.1,
-    mu_max: float = 1e10,
     n_threads: int | None = None,
     callback: Callback | None = None,
 ) -> Result:
@@ -48,12 +45,6 @@ def trpca(
         Tolerance on the largest entry of L + S - W and of the changes of L and S.
     max_iter : int, default=500
         Maximum number of iterations; about 200 are usually sufficient.
-    mu : float, default=1e-4
-        Initial penalty.
-    rho : float, default=1.1
-        Growth factor of the penalty per iteration.
-    mu_max : float, default=1e10
-        Maximum penalty.
     n_threads : int, optional
         Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that
         the process may use.
@@ -83,16 +74,13 @@ def trpca(
         view_transform=view_transform,
         tol=tol,
         max_iter=max_iter,
-        mu=mu,
-        rho=rho,
-        mu_max=mu_max,
         n_threads=n_threads,
         callback=callback,
     )
     return solve_trpca(check_similarities(W), **parameters)
 
 
-def solve_trpca(W, *, lam, view_transform, tol, max_iter, n_threads, callback, **penalty):
+def solve_trpca(W, *, lam, view_transform, tol, max_iter, n_threads, callback):
     """`trpca` of validated similarities and parameters."""
     # All arrays that the passes need, checked together before any of them exists.
     v, n = W.shape[:2]
@@ -103,7 +91,7 @@ def solve_trpca(W, *, lam, view_transform, tol, max_iter, n_threads, callback, *
 
     L, S, Y = (np.zeros_like(W) for _ in range(3))
     X = transform.forward(W, axis=0)
-    run = Run(tol, max_iter, callback, **penalty)
+    run = Run(tol, max_iter, callback)
     with use_threads(n_threads, n) as n_threads:
         for mu in run:
             transform.shrink_frontal(X, 1.0 / mu, symmetric=True)  # as W and all iterates are

@@ -142,8 +142,6 @@ def assign(
     init="k-means++",
     n_init=20,
     random_state=None,
-    max_rows=KMEANS_ROWS,
-    passes=PASSES,
 ):
     """k-means labels of the rows of an embedding.
 
@@ -163,7 +161,6 @@ def assign(
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
     random_state : int, RandomState or None
-    max_rows, passes : int
 
     Returns
     -------
@@ -176,9 +173,9 @@ def assign(
     model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
     # Starts of many rows come from a sample, and a few passes over all rows follow.
     with limit_threads():  # its chunks have 256 rows, too few for several threads
-        if len(rows) > max_rows:
-            model.fit(rows[spread(len(rows), max_rows)])
-            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
+        if len(rows) > KMEANS_ROWS:
+            model.fit(rows[spread(len(rows), KMEANS_ROWS)])
+            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=PASSES)
         clusters = model.fit_predict(rows)
     labels = np.empty(len(embedding), dtype=np.int32)
     labels[rank] = by_appearance(clusters)

@@ -26,7 +26,7 @@ Join = Literal["outer", "inner"]
 ABOUT = ("titles", "names", "columns", "index", "listed")  # attributes besides the rows
 
 
-def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = False) -> list[Any]:
+def check_views(views: Views, *, missing: bool = False) -> list[Any]:
     """Validate multi-view features.
 
     Parameters
@@ -36,7 +36,6 @@ def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = Fa
         the same order; the keys of a dict name the views in messages. The indexes of pandas frames
         must agree (see `align`). A single matrix (array, sparse matrix or data frame) is one view.
         ``X`` of AnnData is read, and MuData is a dict of its modalities (see `from_anndata`).
-    ensure_min_samples : int, default=2
     missing : bool, default=False
         Whether cells may be NaN, as in the rows of samples without that view. Sparse views may have
         rows that store NaN and nothing else, see `missing`.
@@ -51,10 +50,10 @@ def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = Fa
     ------
     ValueError
         If the list is empty, views have different numbers of samples or different ids, entries
-        are infinite, NaN without ``missing``, or not real numbers, or there are fewer samples than
-        ``ensure_min_samples``.
+        are infinite, NaN without ``missing``, or not real numbers, or there are fewer than two
+        samples.
     """
-    return loaded(read_views(views, min_samples=ensure_min_samples), missing=missing).views
+    return loaded(read_views(views), missing=missing).views
 
 
 def loaded(source, *, missing=False):

@@ -68,6 +68,12 @@ def column_attributes(columns):
     return {"feature_names_in_": arrays}
 
 
+def fitted_columns(model):
+    """Names of the columns of each view in fit, or None; a single view has one array of names."""
+    names = getattr(model, "feature_names_in_", None)
+    return names if isinstance(names, list) else [names] * len(model.view_names_in_)
+
+
 def check_columns(model, source):
     """Compare the names of columns with those in fit, in every view that has names in both.
 
@@ -78,22 +84,18 @@ def check_columns(model, source):
     model : fitted estimator
     source : RowSource
     """
-    fitted = getattr(model, "feature_names_in_", None)
-    if fitted is None:
-        return
-    fitted = fitted if isinstance(fitted, list) else [fitted]
     unnamed = []
-    for name, columns, fitted_columns, view in zip(
-        model.view_names_in_, source.columns, fitted, source.views, strict=False
+    for name, columns, expected, view in zip(
+        model.view_names_in_, source.columns, fitted_columns(model), source.views, strict=False
     ):
         # A matrix that repeats one number is a view that `with_absent` made.
         is_absent = getattr(view, "strides", None) == (0, 0)
-        if fitted_columns is None or is_absent:
+        if expected is None or is_absent:
             continue
         if columns is None:
             unnamed.append(view_title(name))
         else:
-            check_same_columns(view_title(name), columns, fitted_columns)
+            check_same_columns(view_title(name), columns, expected)
     if unnamed and source.listed:  # scikit-learn warns of a single matrix
         warn_user(
             f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "

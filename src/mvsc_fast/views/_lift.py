@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, dense, is_constant, row_hashes, sorted_rows, spread
+from ._rows import BLOCK, dense, row_hashes, sorted_rows, spread
 
 # Views are lifted if the lengths of their rows tell something about the clusters: those of nearest
 # directions are then alike. Correlations with negative entries: groups of unequal size .5 to .8,
@@ -61,6 +61,12 @@ class CentredRows(NamedTuple):
     lengths: np.ndarray
     centre: np.ndarray
 
+    @property
+    def lift(self):
+        """The `Lift` to the rows within the radius."""
+        radius = np.quantile(self.lengths, RADIUS_SHARE) or self.lengths.max()
+        return Lift(self.centre, float(radius))
+
 
 def fit_lift(X):
     """The `Lift` of a view to its own rows; None if the view is constant or has no row.
@@ -75,7 +81,7 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    return _lift_of(centre_rows(X))
+    return centre_rows(X).lift if count_varying(X) else None
 
 
 def find_lift(X, nonnegative=None):
@@ -95,15 +101,15 @@ def find_lift(X, nonnegative=None):
     """
     # Few columns are always lifted, many never, and between the lengths decide.
     d = count_varying(X)
-    if d > MAX_LIFTED_COLUMNS:
+    if d == 0 or d > MAX_LIFTED_COLUMNS:
         return None
     if d <= ALWAYS_LIFTED_COLUMNS:
-        return fit_lift(X)
+        return centre_rows(X).lift
     nonnegative = np.nanmin(dense(X, None)) >= 0 if nonnegative is None else nonnegative
     if nonnegative:
         return None
     centred = centre_rows(X)
-    return _lift_of(centred) if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
+    return centred.lift if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
 
 
 def lifted(views, nonnegative=None):
@@ -122,15 +128,13 @@ def correlation_of_lengths(centred):
 
     Parameters
     ----------
-    centred : CentredRows or None
+    centred : CentredRows
 
     Returns
     -------
     float
         0 if there is nothing to compare. The same for all orders of the rows, up to rounding.
     """
-    if centred is None:
-        return 0.0
     # Rows are evenly spaced in length, so that their choice does not depend on their order; nor
     # does the choice of neighbours, as all with the same cosine are taken.
     lengths = centred.lengths
@@ -154,11 +158,9 @@ def correlation_of_lengths(centred):
 
 
 def centre_rows(X):
-    """The `CentredRows` of a view; None if it is constant or has no row."""
+    """The `CentredRows` of a view that is not constant."""
     X = dense(X, None)
     X = X[~np.isnan(X[:, 0])]
-    if len(X) == 0 or is_constant(X):
-        return None
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
     X = X.astype(np.float64)
@@ -169,14 +171,6 @@ def centre_rows(X):
         lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
     return CentredRows(rows, lengths, centre)
-
-
-def _lift_of(centred):
-    """The `Lift` of `CentredRows`, or None."""
-    if centred is None:
-        return None
-    radius = np.quantile(centred.lengths, RADIUS_SHARE) or centred.lengths.max()
-    return Lift(centred.centre, float(radius))
 
 
 def count_varying(X):

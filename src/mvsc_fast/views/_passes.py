@@ -210,6 +210,8 @@ def labels_of(source, predict, samples, labels, summaries=None):
     ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend.
     ``summaries`` receives the `Summary` of each block, unless rows are read by other processes.
     """
+    if len(samples) == source.n_samples:
+        return source.labels_like(labels)
     arguments = (predict, samples, labels, source.titles, source.columns, summaries)
     return source.per_row(_labelled, labels.dtype, *arguments)
 

@@ -265,11 +265,10 @@ def warn_of_few(equal, n_clusters):
     return distinct < n_clusters
 
 
-def constant_views(views, consequence, names=None):
+def constant_views(views, consequence, names):
     """Indices of the views in which all samples are equal, with a UserWarning that names them."""
     constant = [i for i, X in enumerate(views) if is_constant(X)]
     if constant:
-        names = range(len(views)) if names is None else names
         warn_user(
             f"{'view' if len(constant) == 1 else 'views'} "
             f"{' and '.join(repr(names[i]) for i in constant)}: all samples are equal, "
@@ -280,7 +279,10 @@ def constant_views(views, consequence, names=None):
 
 def is_constant(X):
     """Whether all rows of a view are equal."""
-    return bool((dense(X.max(axis=0)) == dense(X.min(axis=0))).all())
+    low, high = X.min(axis=0), X.max(axis=0)
+    if scipy.sparse.issparse(X):
+        low, high = low.toarray(), high.toarray()
+    return bool((low == high).all())
 
 
 def unit_rows(X):
