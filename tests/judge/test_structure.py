@@ -73,6 +73,18 @@ def test_clear_clusters_are_found_in_one_column():
     assert one.observed < 1 < (1 + full_margin) * one.null.max()
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_the_corners_of_a_square_are_no_structure_but_clusters_in_two_columns_are(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(300, 2))
+    square = structure_test([X], 4, n_rotations=4, random_state=0)
+    assert square.p_value > 0.2 and square.z < 2.5
+    clusters = 6 * np.outer(np.arange(300) % 2, [1, 0]) + rng.standard_normal((300, 2))
+    test = structure_test({"x": clusters, "y": X}, 2, n_rotations=4, each_view=True, random_state=0)
+    assert test.each["x"].p_value == 0.2 and test.each["x"].z > 2.5
+    assert test.each["y"].p_value > 0.2
+
+
 @pytest.mark.parametrize("sizes", [(285, 15), (142, 8), (120, 10, 10, 10)])
 def test_clear_clusters_of_unequal_sizes_are_found(sizes):
     rng, y = np.random.default_rng(0), np.repeat(np.arange(len(sizes)), sizes)

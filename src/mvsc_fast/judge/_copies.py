@@ -5,7 +5,8 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse
-from scipy.linalg import eigh, helmert
+from scipy.linalg import eigh, helmert, svd
+from scipy.special import ndtr
 from scipy.stats import ortho_group
 from sklearn.utils import check_random_state
 
@@ -53,6 +54,18 @@ def rotated(views, seed):
     return [rotation @ X for X in views]
 
 
+def fill_box(X):
+    """Rows of a Gaussian view, moved into a box along its principal axes that they fill evenly.
+
+    The distribution function of each component makes its values uniform, with the same mean and
+    variance, and keeps their order, and so their relation to other views (Tibshirani et al. 2001).
+    """
+    mean, root = X.mean(axis=0), np.sqrt(len(X))
+    components, lengths, axes = svd(X - mean, full_matrices=False)
+    uniform = np.sqrt(12) * (ndtr(root * components) - 0.5)
+    return mean + uniform / root * lengths @ axes
+
+
 def permuted(views, seed, moved):
     """Views whose samples are permuted alike if their index is in ``moved``."""
     order = check_random_state(int(seed)).permutation(len(views[0]))
@@ -64,9 +77,14 @@ def best_modularity(views, n_clusters, mixing, moved, lift):
 
     ``mixing`` is the seed of the copy, or None; ``lift`` says which views a fit would lift.
     """
+    if mixing is not None and moved:
+        views = permuted(views, mixing, moved)
+    elif mixing is not None:
+        # In lifted views, the labeller sees how far rows are from the mean, and finds the corners
+        # of uniform noise, which a Gaussian copy does not have.
+        copy = zip(rotated(views, mixing), lift, strict=True)
+        views = [fill_box(X) if is_lifted else X for X, is_lifted in copy]
     # Lifts are fitted after the mixing, so that a copy goes through the same steps as the samples.
-    if mixing is not None:
-        views = permuted(views, mixing, moved) if moved else rotated(views, mixing)
     lifts = [fit_lift(X) if is_lifted else None for X, is_lifted in zip(views, lift, strict=True)]
     views = [X if lift is None else lift(X) for X, lift in zip(views, lifts, strict=True)]
     # The mean of the best few varies less from copy to copy than the largest one.

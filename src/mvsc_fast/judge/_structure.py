@@ -176,20 +176,25 @@ def structure_test(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> StructureTest:
-    """Test whether the views show more structure than Gaussian noise of the same covariances.
+    """Test whether the views show more structure than noise of the same covariances.
 
     All columns are centred. In each of ``n_rotations`` copies, one random orthogonal matrix that
     keeps the mean row mixes the samples of all views. The covariances within and between views
-    remain, and all else becomes Gaussian: a copy has no clusters. Spectral labellings of six graphs
-    are computed for the views and for each copy, and the modularities of the nine best in the graph
-    of all views are compared. Each modularity is divided by ``1 - sum p^2``, the largest that
-    clusters with the shares ``p`` of the edges can have, so that clusters may be of unequal sizes.
-    If the samples are drawn from one Gaussian distribution, a p-value of at most ``a`` has
-    probability at most ``a``. Noise with other distributions, such as counts or heavy tails, has
-    larger modularities than its copies, so that only those which are larger by more than a margin
-    count as larger: ``10 sqrt(n / 500)`` percent for ``n`` samples, which is 4.5 percent for 100
-    and 10 for 500. If a copy has more than .5, its margin decreases linearly to 0 at the largest
-    possible modularity of 1.
+    remain, and all else becomes Gaussian: a copy has no clusters. In views that a fit lifts to a
+    hemisphere, such as those of at most three columns, the principal components of the copy are
+    then made uniform by the normal distribution function, so that the copy fills a box with the
+    same mean and nearly the same covariances. Of such views, a fit finds the corners of uniform
+    noise, which Gaussian copies do not have.
+
+    Spectral labellings of six graphs are computed for the views and for each copy, and the
+    modularities of the nine best in the graph of all views are compared. Each modularity is divided
+    by ``1 - sum p^2``, the largest that clusters with the shares ``p`` of the edges can have, so
+    that clusters may be of unequal sizes. If the samples are drawn from one Gaussian distribution
+    and no view is lifted, a p-value of at most ``a`` has probability at most ``a``. Noise with
+    other distributions, such as counts or heavy tails, has larger modularities than its copies, so
+    that only those which are larger by more than a margin count as larger: ``10 sqrt(n / 500)``
+    percent for ``n`` samples, which is 4.5 percent for 100 and 10 for 500. If a copy has more than
+    .5, its margin decreases linearly to 0 at the largest possible modularity of 1.
 
     The predictability of labels (`label_predictability`) has less power as a statistic: clusters
     that are subspaces are less predictable than halves of a Gaussian cloud.
@@ -245,6 +250,9 @@ def structure_test(
     References
     ----------
     Langsrud: Rotation tests. Statistics and Computing 15, 2005.
+
+    Tibshirani, Walther, Hastie: Estimating the number of clusters in a data set via the gap
+    statistic. Journal of the Royal Statistical Society B 63, 2001: the uniform box.
 
     Examples
     --------
