@@ -71,6 +71,20 @@ def test_a_cohort_has_ids_gaps_markers_and_the_scales_of_its_assays():
     assert {len(frame) for frame in complete.views.values()} == {30}
 
 
+def test_a_cohort_of_markers_alone():
+    cohort = datasets.make_cohort(40, 2, n_features=(16, 16, 17), random_state=0)
+    assert cohort.markers["column"].nunique() == len(cohort.markers) == 48
+
+
+def test_levels_of_assays_are_those_of_the_documentation():
+    """Half of the beta values are below a third; middle counts are near 2^5 and 2^7."""
+    views = datasets.make_cohort(400, 2, n_features=(800, 800, 800), random_state=0).views
+    assert 0.3 < views["methylation"].median().median() < 0.37
+    assert 0.75 < np.log2(views["methylation"].stack() / (1 - views["methylation"].stack())).std()
+    for assay, level in (("mirna", 5), ("rna", 7)):
+        assert abs(np.log2(1 + views[assay].median().median()) - level) < 0.5
+
+
 def test_bad_parameters_of_cohorts():
     with pytest.raises(ValueError, match="n_markers .*32, got .300, 9, 40."):
         datasets.make_cohort(n_features=(300, 9, 40))

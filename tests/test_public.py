@@ -1,9 +1,13 @@
 """The public surface: adding to it is free, taking from it or renaming is a decision."""
 
+import ast
 import importlib
+import inspect
 import pkgutil
+import re
 
 import pytest
+from docsections import entries, sections
 
 import mvsc_fast
 
@@ -97,3 +101,24 @@ def test_public_names(name):
     assert sorted(module.__all__) == sorted(PUBLIC[name])
     for public in module.__all__:
         assert getattr(module, public).__doc__, public  # its own: classes do not inherit it
+
+
+def documented_defaults():
+    """(name, parameter, text of its default in the docstring, its default) of all public names."""
+    for module, names in PUBLIC.items():
+        for name in names:
+            value = getattr(importlib.import_module(module), name)
+            text = sections(inspect.getdoc(value) or "").get("Parameters", "")
+            if not callable(value) or not text:
+                continue
+            parameters = inspect.signature(value).parameters
+            for parameter, entry in entries(text).items():
+                if default := re.search(r", default=(.*)", entry.split("\n")[0]):
+                    yield f"{module}.{name}", parameter, default[1], parameters[parameter].default
+
+
+def test_defaults_are_those_of_the_docstrings():
+    defaults = list(documented_defaults())
+    assert len(defaults) > 150
+    for name, parameter, text, default in defaults:
+        assert ast.literal_eval(text) == default, (name, parameter)

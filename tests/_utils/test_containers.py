@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import label_predictability
+from mvsc_fast.spectral import fuse
 
 DENSE = np.array([[0, 1, 0, 0, 2, 0], [3, 0, 0, 0, 0, 4], [0, 0, 0, 5, 0, 0], [6, 7, 0, 0, 0, 0.0]])
 FORMATS = ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"]
@@ -27,6 +28,12 @@ def test_every_format_has_the_result_of_the_dense_view(form, kind):
     for dtype in (np.float64, np.float32, int):
         expected = score(LARGE.astype(dtype))
         assert score(sparse(form, LARGE.astype(dtype), kind)) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_matrices_of_zeros_have_no_entries_in_any_format(form):
+    fused = fuse([sparse(form, np.zeros((6, 6))), np.eye(6)[::-1]])
+    np.testing.assert_array_equal(fused.toarray(), np.eye(6)[::-1])
 
 
 def test_duplicates_are_added_and_the_matrix_is_not_changed():

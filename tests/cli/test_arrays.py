@@ -1,5 +1,6 @@
 """Files of arrays: which variables are views and labels, and which axis has the samples."""
 
+import io
 import multiprocessing
 import sys
 
@@ -109,6 +110,10 @@ SHAPES = {
     "a matrix beside X": ({"X": A, "Z": C, "gt": Y}, STOP, None),
     "both orientations": ({"X": cell(A, C.T), "gt": Y}, STOP, None),
     "labels of other samples": ({"X": cell(A, C), "gt": Y[:50]}, STOP, None),
+    "a cell beside a numbered matrix": ({"X1": A, "parts": cell(A, C), "gt": Y}, STOP, None),
+    "one part of a data set": ({"prot_train": A, "rna_train": C, "gt": Y}, [A, C], Y),
+    "a label in each cell": ({"X": cell(A.T, B.T), "gt": cell(*Y.tolist())}, [A, B], Y),
+    "a stack in which slices come first": ({"A": np.stack(KERNELS), "gt": Y}, KERNELS, Y),
 }
 
 
@@ -181,6 +186,7 @@ OTHERS = {
     "nested cell",
     "matrix of characters",
     "stack of similarities",
+    "a stack in which slices come first",
 }
 
 
@@ -194,6 +200,26 @@ def test_matlab_7_3(tmp_path, capsys, shape):
     with open(tmp_path / "a.mat", "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
     assert_shape(capsys, tmp_path / "a.mat", shape)
+
+
+def test_a_sparse_matrix_of_zeros_has_no_entries_in_matlab_7_3(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
+    with h5py.File(tmp_path / "a.mat", "w") as file:
+        write_hdf5(file, "X1", A)
+        group = file.create_group("X2")
+        group.attrs["MATLAB_sparse"], group["jc"] = np.uint64(N), np.zeros(41, np.uint64)
+    dense, zeros = load_mat(tmp_path / "a.mat")[0]
+    np.testing.assert_array_equal(dense, A)
+    assert zeros.shape == (N, 40) and zeros.nnz == 0
+
+
+def test_the_last_of_two_variables_of_one_name_is_read(tmp_path):
+    first, last = io.BytesIO(), io.BytesIO()
+    scipy.io.savemat(first, {"X1": B, "X2": C})
+    scipy.io.savemat(last, {"X1": A})
+    path = tmp_path / "a.mat"
+    path.write_bytes(first.getvalue() + last.getvalue()[128:])  # without its header
+    np.testing.assert_array_equal(load_mat(path, transpose=False)[0][0], A)
 
 
 def test_numpy_files(tmp_path, capsys):

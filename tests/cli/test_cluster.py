@@ -198,6 +198,22 @@ def test_samples_without_a_label(tables, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert "58 samples by cluster" in out and out.count("\n") == 7
     assert err.endswith("samples; 2 without a label\n") and "3 clusters of" in err
+    assert "None" not in err
+
+
+@pytest.mark.filterwarnings("ignore:without any of the views")
+def test_a_sample_that_lacks_all_views_has_no_certainty(tables):
+    folder, ids, _ = tables
+    for name in "ab":
+        lines = (folder / f"{name}.csv").read_text().split("\n")
+        k = [line.split(",")[0] for line in lines].index(ids[7])
+        lines[k] = ids[7] + "," * lines[k].count(",")
+        (folder / f"{name}.csv").write_text("\n".join(lines))
+    files = [folder / "a.csv", folder / "b.csv", "--clusters", 3, "--certainty"]
+    found, labels = cluster(folder, *files)
+    assert found == ids and np.flatnonzero(labels < 0).tolist() == [7]
+    table = np.loadtxt(folder / "out/deep/labels.csv", delimiter=",", dtype=str)[1:]
+    assert table[7, 2] == "" and np.delete(table[:, 2], 7).astype(float).max() <= 1
 
 
 @pytest.mark.parametrize("name", [None, "label", "cluster"])
@@ -311,3 +327,15 @@ def test_config_and_module_entry():
     known = {library["user_api"] for library in threadpool_info()}  # not the reference BLAS
     for word in {"mvsc_fast", "openmp", "threads", *known}:
         assert word in run.stdout
+
+
+def test_an_option_for_one_of_two_files_of_a_name_needs_the_whole_path(tables, capsys):
+    folder, ids, _ = tables
+    (folder / "new").mkdir()
+    paths = [folder / "a.csv", folder / "new/a.csv"]
+    paths[1].write_text((folder / "b.csv").read_text())
+    arguments = ["cluster", *map(str, paths), "--clusters", "3", "--id-column"]
+    assert main([*arguments, "a.csv:id"]) == 2
+    error = capsys.readouterr().err
+    assert "--id-column a.csv:id" in error and all(str(path) in error for path in paths)
+    assert cluster(folder, *arguments[1:], f"{paths[1]}:id")[0] == ids

@@ -42,6 +42,7 @@ def test_every_plot_draws_on_the_axes_it_is_given(plot, tmp_path):
     new = plot(*DRAW[plot])
     assert new.figure is not right.figure
     new.figure.savefig(tmp_path / "plot.png")
+    assert new._repr_png_().startswith(b"\x89PNG")  # what Jupyter shows
 
 
 def test_samples_are_sorted_by_label():

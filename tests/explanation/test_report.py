@@ -192,6 +192,8 @@ def test_a_notebook_shows_tables_and_folds_the_rest(explanation):
     words, folded = " ".join(page.words), " ".join(page.folded)
     assert told.title in words and told.methods_paragraph in folded and "svg" not in html
     assert structure.sentence in structure._repr_html_()
+    assert any(part.pictures for part in told.findings)
+    assert not any("svg" in part._repr_html_() for part in told.findings)
     assert told.samples._repr_html_().count("<tr>") == 1 + 50
 
 

@@ -611,6 +611,18 @@ def test_equal_directions_are_counted_once_and_have_one_label(wrap):
     assert len(np.unique(np.c_[group.ravel(), labels], axis=0)) == 4
 
 
+def test_negative_zeros_are_zeros_when_samples_are_drawn():
+    X = np.random.default_rng(0).poisson(1.0, (400, 6)).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing but noise
+        models = [
+            ConsensusTLRR(3, max_samples=60, random_state=0).fit([view[:, :3], view[:, 3:]])
+            for view in (X, np.where(X == 0, -0.0, X))
+        ]
+    np.testing.assert_array_equal(models[1].samples_, models[0].samples_)
+    np.testing.assert_array_equal(models[1].labels_, models[0].labels_)
+
+
 # ------------------------------------------------------------------ fits that do not end
 
 

@@ -117,3 +117,5 @@ def test_labellings_are_compared_by_their_index():
     assert (consensus_labels([[0, 0, 1, 1], one, one], 2).labels == [0, 0, 1, 1]).all()
     with pytest.raises(ValueError, match="labelling 2"):
         consensus_labels([[0, 0, 1, 1], one, one[::-1]], 2)
+    with pytest.raises(ValueError, match="labelling 2 .*'d' and 'c' in row 2"):
+        consensus_labels([[0, 0, 1, 1], one, one.iloc[[0, 1, 3, 2]]], 2)

@@ -223,8 +223,8 @@ def _matrices(A):
 def labels_in(A):
     """Labels in a variable or None: integers, text, a row or column for each class, equal cells."""
     if isinstance(A, list):
-        if all(getattr(cell, "size", 0) == 1 and cell.dtype.kind == "U" for cell in A):
-            return labels_in(np.array([cell.item() for cell in A], dtype=str))
+        if all(isinstance(cell, np.ndarray) and cell.size == 1 for cell in A):
+            return labels_in(np.array([cell.item() for cell in A]))
         vectors = [labels_in(cell) for cell in A]
         equal = all(y is not None and np.array_equal(y, vectors[0]) for y in vectors)
         return vectors[0] if vectors and equal else None
