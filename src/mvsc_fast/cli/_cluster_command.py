@@ -16,7 +16,7 @@ from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
-from ._files import STDIN, naming, shown_name
+from ._files import STDIN, errors_of, shown_name
 from ._matching import load_labels
 from ._options import add_cluster_options, reading_options
 from ._outputs import (
@@ -102,7 +102,7 @@ def run(args):
         )
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
-    truth = _truth(True if truth else args.scores, data, n_samples, options.header)
+    truth = _truth(True if truth else args.scores, data, n_samples)
     if not precomputed:
         _warn_of_similarities(views)
     if args.labels is None:
@@ -130,8 +130,8 @@ def run(args):
     if args.save:
         _save(args, data, model)
     if args.annotate:
-        copied = args.annotate, args.files[0], data.cells
-        naming(args.annotate, write_annotated, *copied, model, views)
+        with errors_of(args.annotate):
+            write_annotated(args.annotate, args.files[0], data.cells, model, views)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
     if args.report == STDOUT:
@@ -237,12 +237,12 @@ def _warn_of_similarities(views):
             )
 
 
-def _truth(scores, data, n_samples, header):
+def _truth(scores, data, n_samples):
     """Known labels, and the samples that have one; None without --scores."""
     if not scores:
         return None
     if isinstance(scores, str):
-        y, rows = _known(scores, data, n_samples, header)
+        y, rows = _known(scores, data, n_samples)
         if len(rows) < n_samples:
             note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows
@@ -260,11 +260,11 @@ def _truth(scores, data, n_samples, header):
     return data.y, np.arange(n_samples)
 
 
-def _known(name, data, n_samples, header):
+def _known(name, data, n_samples):
     """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
     column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
     if column is None:
-        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name, header)
+        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
         if note:
             note_user(note)
         return labels, rows
