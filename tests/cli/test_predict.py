@@ -207,7 +207,7 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     for part, rows in (("", slice(100)), ("new_", slice(100, None))):
         for name in tables:
             np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
-    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard", "--memory-limit", "600MiB")
+    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard")
     found = labelled(tmp_path, tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy")
     assert metrics.clustering_scores(y[100:], found.to_numpy())["acc"] > 0.9
 

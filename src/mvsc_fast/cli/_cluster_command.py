@@ -48,15 +48,13 @@ examples:
       suggest the number of clusters, standardise columns, and write a report
   mvsc-fast cluster rna.tsv dna.tsv --transpose --clusters 4 --scores known.csv
       tables with samples as columns; compare with known labels by id
-  mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB > labels.csv
-      files larger than memory
   mvsc-fast cluster rna.csv dna.csv --clusters 4 --save model.pkl > labels.csv
       save the model, to label new samples with mvsc-fast predict
   mvsc-fast cluster cells.h5mu --views rna=X_pca --clusters 12 --annotate a.h5mu
       modalities of single cells, and a copy of the file with the results
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
-PARAMETERS = ("affinity", "memory_limit", "resolution")  # of some methods
+PARAMETERS = ("affinity", "resolution")  # of some methods
 
 
 def add_parser(commands):
@@ -76,11 +74,9 @@ def add_parser(commands):
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
     # Whatever can be checked is checked before the fit.
-    if args.clusters is None and args.resolution is None:
-        args.parser.error(
-            "--clusters is missing: give the number of clusters, or auto to use the suggested one, "
-            "or a --resolution"
-        )
+    args.resolution = None
+    if isinstance(args.clusters, float):  # communities, whose number is not given
+        args.clusters, args.resolution = None, args.clusters
     parameters = {
         "random_state": args.seed,
         "verbose": int(sys.stderr.isatty()),
@@ -163,9 +159,9 @@ def _method_parameters(args):
     for name in parameters:
         methods = [key for key, method in ESTIMATORS.items() if name in method().get_params(False)]
         if args.method not in methods:
-            option = "precomputed" if name == "affinity" else name.replace("_", "-")
+            option = "--precomputed" if name == "affinity" else "--clusters resolution=R"
             raise ValueError(
-                f"--{option} would be ignored: it is for --method {' or '.join(methods)}, not for "
+                f"{option} would be ignored: it is for --method {' or '.join(methods)}, not for "
                 f"{args.method}"
             )
     return parameters
@@ -180,15 +176,12 @@ def _check_combinations(args, precomputed):
             (args.scale == "standard", "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
-            (args.memory_limit, "--memory-limit needs"),
             (cells_kind(args.files[0]), f"{args.files[0]} contains"),
         ):
             if is_given:
                 raise ValueError(f"{subject} features, but --precomputed expects similarities")
-    if args.clusters is not None and args.resolution is not None:
-        raise ValueError("--clusters and --resolution are both given: a resolution needs no number")
     if args.evidence and args.clusters is None:
-        raise ValueError("--evidence needs --clusters, a number to test, in place of --resolution")
+        raise ValueError("--evidence needs a number of --clusters to test, not a resolution")
     if args.files.count(STDIN) > 1:
         raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
@@ -274,9 +267,7 @@ def _known(name, data, n_samples):
 
 
 def _lazy(args):
-    """Whether to leave arrays on disk, because a limit is given or memory is too small."""
-    if args.memory_limit is not None:
-        return True
+    """Whether to leave arrays on disk, because memory is too small."""
     sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
     return 2 * sum(sizes) > available_memory()
 

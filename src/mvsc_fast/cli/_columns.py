@@ -61,10 +61,11 @@ def _exclusion(table, columns):
 def _refuse(table, columns, what):
     """Raise ValueError at columns that the reader doubts: exclude them, or use all as they are."""
     if columns:
+        hint = ", --id-column selects ids" if "ids" in what else ""
         raise ValueError(
             f"{table.name} has columns that {what}: {shown(*(table.names[j] for j in columns))}; "
             f"{_exclusion(table, columns)} excludes them, "
-            f"--columns {shlex.quote(table.prefix + '*')} uses all columns, --id-column selects ids"
+            f"--columns {shlex.quote(table.prefix + '*')} uses all columns{hint}"
         )
 
 
