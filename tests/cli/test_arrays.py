@@ -72,20 +72,13 @@ SHAPES = {
         [A, B],
         None,
     ),
-    "labels of several raters": (
-        {"X": cell(A, C), "gt": cell(Y, np.roll(Y, 1))},
-        [A, C],
-        None,
-    ),
+    "labels of several raters": ({"X": cell(A, C), "gt": cell(Y, np.roll(Y, 1))}, [A, C], None),
     "one matrix, no labels": ({"fea": A}, STOP, None),
     "X1, X2 of columns": ({"X1": A.T, "X2": C.T, "s": Y[:, None]}, [A, C], Y),
     "names of features, columns": ({"fac": A.T, "fou": B.T, "y": Y[:, None]}, [A, B], Y),
     "struct": ({"dataset": fields(views=cell(A.T, B.T), labels=Y[None])}, [A, B], Y),
     "array of structs": (
-        {
-            "S": np.array([[(A.T,), (B.T,)]], dtype=[("data", object)]),
-            "gt": Y[None],
-        },
+        {"S": np.array([[(A.T,), (B.T,)]], dtype=[("data", object)]), "gt": Y[None]},
         [A, B],
         Y,
     ),
@@ -176,12 +169,7 @@ def write_hdf5(group, name, value):
 
 
 # Forms that the function above does not write.
-OTHERS = {
-    "array of structs",
-    "nested cell",
-    "matrix of characters",
-    "stack of similarities",
-}
+OTHERS = {"array of structs", "nested cell", "matrix of characters", "stack of similarities"}
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape not in OTHERS])

@@ -152,10 +152,7 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys):
         (["rna.h5ad", "--annotate", "rna.h5ad"], "rna.h5ad is an input file"),
         (["a.csv", "--annotate", "out.h5ad"], "cannot write out.h5ad from a.csv"),
         (["a.csv", "--views", "X_pca"], "--views is for .npz, .mat"),
-        (
-            ["rna.h5ad", "--method", "snn", "--precomputed"],
-            "rna.h5ad contains feat",
-        ),
+        (["rna.h5ad", "--method", "snn", "--precomputed"], "rna.h5ad contains feat"),
         (["damaged.h5ad"], "damaged.h5ad"),
         (["absent.h5mu"], "absent.h5mu: No such file"),
     ],

@@ -504,9 +504,12 @@ def test_joins_and_positions(tmp_path, read):
     missing = np.isnan(np.asarray(outer.views["b"])).all(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(missing), [3, 7])
     # Without ids, rows are matched by position, which is said.
-    np.save(tmp_path / "c.npy", X)
-    data = read(paths[0], tmp_path / "c.npy")
+    arrays = [tmp_path / "c.npy", tmp_path / "d.npy"]
+    for path in arrays:
+        np.save(path, X)
+    data = read(paths[0], arrays[0])
     assert data.ids == IDS and "c.npy without ids: 12 rows" in data.notes[-1]
+    assert "d.npy without ids: 12 rows" in read(*arrays).notes[-1]
     write(paths[0], frame(NUMBERS, "lot"))
     write(paths[1], frame(NUMBERS[::-1]))
     data = read(*paths, id_column=f"{paths[0]}:lot")
@@ -755,7 +758,8 @@ def test_similarities_are_matched_by_the_ids_of_rows_and_columns(square, capsys,
     assert labels.equals(expected) and "warning" not in err
     assert "'s03'" in run(S.rename(columns={"s03": "t1"}, index={"s03": "t1"}), capsys, *options)
     assert "'s00'" in run(S.iloc[1:, 1:], capsys, *options)
-    assert "--join" in run(S.iloc[1:, 1:], capsys, *options, "--join", "inner")
+    for option in (["--join", "inner"], ["--columns", "s*"]):
+        assert option[0] in run(S.iloc[1:, 1:], capsys, *options, *option)
     distances = pd.DataFrame(np.abs(np.subtract.outer(X[:, 0], X[:, 0])), S.index, IDS)
     assert "looks like distances" in run(distances, capsys, *options)[1]
 

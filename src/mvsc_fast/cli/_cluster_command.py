@@ -312,11 +312,7 @@ def _suggested(views, args):
 def _tested(views, n_clusters, args):
     """Test the views for structure and report the result."""
     structure = structure_test(
-        views,
-        n_clusters,
-        each_view=len(views) > 1,
-        scale=_scale(args),
-        random_state=args.seed,
+        views, n_clusters, each_view=len(views) > 1, scale=_scale(args), random_state=args.seed
     )
     for line in str(structure).splitlines():
         note_user(line.strip())

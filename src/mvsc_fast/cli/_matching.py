@@ -46,8 +46,7 @@ def match_views(files, views, join, square=False):
 def _check_same_ids(file, index, first, first_index, join):
     """Raise ValueError if two files lack more ids of each other than ``join`` permits."""
     lack = only_in(
-        (index[~index.isin(first_index)], file),
-        (first_index[~first_index.isin(index)], first),
+        (index[~index.isin(first_index)], file), (first_index[~first_index.isin(index)], first)
     )
     n_common = index.isin(first_index).sum()
     message = f"{file} and {first} have {counted(n_common, 'id')} in common ({lack})"

@@ -21,15 +21,7 @@ from ._columns import (
     select_columns,
     transpose,
 )
-from ._files import (
-    ALONE,
-    STDIN,
-    errors_of,
-    file_kind,
-    read_file,
-    shown_name,
-    without_packing,
-)
+from ._files import ALONE, STDIN, errors_of, file_kind, read_file, shown_name, without_packing
 from ._matching import ANY, match_views
 from ._tables import Reading, Table, as_text
 
