@@ -685,6 +685,7 @@ def test_columns_are_samples_unless_they_differ_in_kind(tmp_path, read, table, n
         (frame(TCGA), {"transpose": True}, "rows look like samples: read it without --transpose"),
         (genes(), {"transpose": "c.csv"}, "--transpose c.csv: this is not one of .* after"),
         (genes().replace(X[4, 1], "low"), {"transpose": True}, "line 3, column 's04' is 'low'"),
+        (genes()[[]], {"transpose": True}, "no column except the names of features"),
         (genes([*IDS[:11], "s00"]), {"transpose": True}, "column s00 has the id 's00'"),
     ],
 )

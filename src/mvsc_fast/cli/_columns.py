@@ -96,19 +96,19 @@ def transpose(table, known_ids, selection, header):
     samples have no ids.
     """
     samples = select_columns(table.names, selection, table.name)
+    if not samples:
+        raise ValueError(f"{table.name}: no column except the names of features")
     if not is_selecting(selection):
         _check_samples(table, samples, known_ids)
     check_text(table, samples)
-    if not samples:
-        raise ValueError(f"{table.name}: no column of numbers, as of a sample with --transpose")
     if look_like_samples(table.ids or []):
         raise ValueError(f"{table.name}: rows look like samples: read it without --transpose")
     # The header becomes the ids, and the names of features come from the first column.
-    features = zip(table.ids or [None] * len(table.rows), table.rows, strict=True)
-    table.names, features = [name or str(row) for name, row in features], table.names
-    table.rows = [features[j] for j in samples]
-    table.values, table.unit = table.values[:, samples].T, "column"
-    table.words = [{} for _ in table.names]
+    titles = zip(table.ids or [None] * len(table.rows), table.rows, strict=True)
+    features = [title or str(row) for title, row in titles]
+    table.rows, table.unit = [table.names[j] for j in samples], "column"
+    table.names, table.words = features, [{} for _ in features]
+    table.values = table.values[:, samples].T
     table.ids, table.id_name = (table.rows, "id") if header else (None, None)
 
 
@@ -127,7 +127,7 @@ def _check_samples(table, columns, known_ids):
     # Most columns, the samples, share the form of their names, and the kind of their values.
     X = np.where(np.isfinite(table.values), table.values, 0)
     sizes = np.abs(X).mean(axis=0)
-    large = MAGNITUDE * np.median(sizes[columns]) if columns else 0
+    large = MAGNITUDE * np.median(sizes[columns])
     kinds = {
         j: (
             _name_form(table.names[j]),
