@@ -320,7 +320,7 @@ def _encode_groups(table, groups, encoder):
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
     n_numbers = np.count_nonzero(~np.isnan(table.values), axis=0)
-    check_text(table, [j for j in columns if len(table.words[j]) < n_numbers[j]])
+    check_text(table, [j for j in columns if len(table.words[j]) <= n_numbers[j]])
     check_codes(table, columns)
     cells = []
     for j in columns:

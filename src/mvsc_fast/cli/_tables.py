@@ -169,7 +169,8 @@ def _column_names(rows, name, place, reading):
         return [""] * len(rows[0])
     names, n_cells = [cell.strip() for cell in rows[0]], len(rows[-1])
     numbers = [cell for cell in names if is_number(cell)]
-    if n_cells == len(names) + 1:  # R does not name the column of the names of rows
+    # R does not name the column of the names of rows; a separator may also end these.
+    if n_cells == len(names) + 1 and rows[-1][-1].strip():
         names = ["", *names]
     if n_cells != len(names):
         raise ValueError(
@@ -349,8 +350,9 @@ def is_number(text):
 def _ambiguous_cells(column):
     """Cells with a point, by row, if in all cells of a column points may separate thousands."""
     cells = {i: cell for i, cell in enumerate(_present_cells(column)) if cell is not None}
-    if not all(isinstance(cell, str) and THOUSANDS.fullmatch(cell) for cell in cells.values()):
-        return {}
+    for cell in cells.values():
+        if not isinstance(cell, str) or not THOUSANDS.fullmatch(cell.strip()):
+            return {}
     return {i: cell for i, cell in cells.items() if "." in cell}
 
 
