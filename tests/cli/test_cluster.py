@@ -43,8 +43,6 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
     [
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "3", "--precomputed"], "--precomputed would be ignored"),
-        (["{plain}", "--clusters", "resolution=1", "--method", "dimsc"], "ignored"),
-        (["{plain}", "--clusters", "resolution=1", "--evidence"], "--evidence needs a number"),
         (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
         (["-", "-", "--clusters", "3"], "can be read only once"),
     ],
@@ -229,15 +227,6 @@ def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
         written.append(cluster(data, *paths, "--clusters", 3)[1].tolist())
         assert any(isinstance(X, np.memmap) for X in seen) == lazy
     assert written[0] == written[1]
-
-
-def test_communities_at_a_resolution(data):
-    pytest.importorskip("igraph", reason="pip install mvsc-fast[leiden]")
-    few, many = (
-        len(set(cluster(data, data / "plain.npz", "--clusters", f"resolution={r}")[1]))
-        for r in (0.2, 5)
-    )
-    assert few < many
 
 
 def test_many_views_and_texts_of_results(tmp_path, read, capsys):
