@@ -175,11 +175,11 @@ def with_annotation(extra, rows, rng):
     ]
 
 
-def options_of(kind):
+def options_of(kind, file):
     """The options that the contract asks for."""
     options = {"transpose": ["*"]} if kind["transposed"] else {}
-    notation = {"comma": {"decimal": ["a.csv:,"]}, "thousands": {"decimal": ["a.csv:."]}}
-    notation["german"] = {"decimal": ["a.csv:,"]}
+    notation = {"comma": {"decimal": [f"{file}:,"]}, "thousands": {"decimal": [f"{file}:."]}}
+    notation["german"] = {"decimal": [f"{file}:,"]}
     notation["three decimals"] = {"decimal": ["."]}
     if kind["told"]:
         options |= notation.get(kind["notation"], {})
@@ -207,10 +207,10 @@ def judge_variation(seed, folder):
         values = [places[i], places[i] ** 2, np.sin(i) + 0.1]
         second.append([*([ids[i]] if ids else []), *map(repr, map(float, values))])
     write_table(folder / "b.csv", second, ",")
-    options = options_of(kind)
+    options = options_of(kind, folder / "a.csv")
     if "id_column" in options:
         name = rows[0][-1] if kind["ids"] == "last column" else "lot"
-        options["id_column"] = [f"a.csv:{name}"]
+        options["id_column"] = [f"{folder / 'a.csv'}:{name}"]
         if kind["transposed"]:
             del options["id_column"]
     if options.get("transpose"):

@@ -541,8 +541,8 @@ MEANINGLESS_FILES = [
     (
         set(FILES),
         {"cluster", "predict"},
-        {"subsample", "rare view", "scaled columns"},
-        "no option for samples",
+        {"subsample", "rare view", "scaled columns", "memory limit"},
+        "no option for samples or memory",
     ),
     (WITHOUT_NAMES, {"cluster", "predict"}, {"one view in another order"}, "there are no ids"),
     (set(FILES), {"cluster"}, OF_FORM | {"absent view"}, "the fit is the plain one"),
@@ -607,8 +607,6 @@ def test_files_have_the_labels_of_arrays(form, condition, expected, tmp_path, ca
     asked = commands_of(form, condition)
     given, model = case_of("C array", condition), tmp_path / "model.pkl"
     options = ["--clusters", 3, "--save", model]
-    if given.parameters.get("memory_limit"):
-        options += ["--memory-limit", given.parameters["memory_limit"]]
     same = form in WITHOUT_NAMES or condition not in OF_FORM  # others are matched by name or id
     answers = expected("C array", condition if same else "plain")
     fit = answers["fit"] if "cluster" in asked else expected("C array", "plain")["fit"]

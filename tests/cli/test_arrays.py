@@ -73,20 +73,13 @@ SHAPES = {
         [A, B],
         None,
     ),
-    "labels of several raters": (
-        {"X": cell(A, C), "gt": cell(Y, np.roll(Y, 1))},
-        [A, C],
-        None,
-    ),
+    "labels of several raters": ({"X": cell(A, C), "gt": cell(Y, np.roll(Y, 1))}, [A, C], None),
     "one matrix, no labels": ({"fea": A}, STOP, None),
     "X1, X2 of columns": ({"X1": A.T, "X2": C.T, "s": Y[:, None]}, [A, C], Y),
     "names of features, columns": ({"fac": A.T, "fou": B.T, "y": Y[:, None]}, [A, B], Y),
     "struct": ({"dataset": fields(views=cell(A.T, B.T), labels=Y[None])}, [A, B], Y),
     "array of structs": (
-        {
-            "S": np.array([[(A.T,), (B.T,)]], dtype=[("data", object)]),
-            "gt": Y[None],
-        },
+        {"S": np.array([[(A.T,), (B.T,)]], dtype=[("data", object)]), "gt": Y[None]},
         [A, B],
         Y,
     ),

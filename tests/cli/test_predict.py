@@ -33,22 +33,9 @@ def cohort(tmp_path_factory):
 
 
 def fit(folder, *arguments, model="model.pkl"):
-    files = [folder / one if str(one).endswith((".csv", ".npy")) else one for one in arguments]
-    assert (
-        main(
-            [
-                "cluster",
-                *map(str, files),
-                "--clusters",
-                "3",
-                "--save",
-                str(folder / model),
-                "--labels",
-                str(folder / "fitted.csv"),
-            ]
-        )
-        == 0
-    )
+    files = [folder / text if str(text).endswith((".csv", ".npy")) else text for text in arguments]
+    outputs = ["--save", str(folder / model), "--labels", str(folder / "fitted.csv")]
+    assert main(["cluster", *map(str, files), "--clusters", "3", *outputs]) == 0
 
 
 def labelled(folder, *files, model="model.pkl"):
@@ -166,10 +153,7 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, ca
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (
-            ["{lacks}", "{mirna}"],
-            "lacks 4 columns of view 'rna' of the model, such as 'rna_0'",
-        ),
+        (["{lacks}", "{mirna}"], "lacks 4 columns of view 'rna' of the model, such as 'rna_0'"),
         (["{mirna}", "{rna}"], "files in the order rna, mirna"),
         (
             ["{turned}", "{mirna}"],
@@ -207,7 +191,7 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     for part, rows in (("", slice(100)), ("new_", slice(100, None))):
         for name in tables:
             np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
-    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard", "--memory-limit", "600MiB")
+    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard")
     found = labelled(tmp_path, tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy")
     assert metrics.clustering_scores(y[100:], found.to_numpy())["acc"] > 0.9
 
@@ -267,15 +251,8 @@ def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
 
 def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     folder, _, _ = cohort
-    files = [
-        "cluster",
-        str(folder / "rna.csv"),
-        str(folder / "mirna.csv"),
-        "--clusters",
-        "3",
-        "--scale",
-        "standard",
-    ]
+    files = ["cluster", str(folder / "rna.csv"), str(folder / "mirna.csv"), "--clusters", "3"]
+    files += ["--scale", "standard"]
     first = tmp_path / "first.csv"
     assert main([*files, "--certainty", "--labels", str(first)]) == 0
     table = pd.read_csv(first, index_col=0)
@@ -382,11 +359,7 @@ def test_groups_of_mixed_columns_are_encoded_in_both_commands(tmp_path, monkeypa
     table.index = pd.Index([f"c{i}" for i in range(90)], name="customer")
     table.to_csv("all.csv")
     table.iloc[:30].to_csv("new.csv")
-    groups = {
-        "use": ["visits", "spend_a", "spend_b"],
-        "who": ["age", "city"],
-        "text": ["review"],
-    }
+    groups = {"use": ["visits", "spend_a", "spend_b"], "who": ["age", "city"], "text": ["review"]}
     options = ["--columns", "use=visits,spend_*", "--columns", "who=age,city"]
     options += ["--columns", "text=review", "--clusters", "3", "--labels", "l.csv"]
     assert main(["cluster", "all.csv", *options, "--save", "m.pkl"]) == 0

@@ -147,7 +147,7 @@ def test_a_missing_package_is_named(given, monkeypatch):
 def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
     path, labels = str(tmp_path / "views.npz"), str(tmp_path / "labels.csv")
     np.savez(path, view_0=given[0][0], view_1=given[0][1])
-    main(["cluster", path, "--resolution", "1", "--labels", labels])
+    main(["cluster", path, "--clusters", "resolution=1", "--labels", labels])
     found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
     assert adjusted_rand_score(given[1], found) == 1
 
@@ -155,12 +155,10 @@ def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--evidence"], "a number to test, in place of --resolution"),
-        (["--clusters", "3", "--evidence"], "--clusters and --resolution are both given"),
-        (["--clusters", "auto"], "--clusters and --resolution are both given"),
-        (["--clusters", "3", "--method", "tlrr"], "--resolution would be ignored"),
+        (["--evidence"], "--evidence needs a number of --clusters"),
+        (["--method", "tlrr"], "--clusters resolution=R would be ignored"),
     ],
 )
 def test_options_that_exclude_a_resolution_are_named_before_any_work(capsys, options, message):
-    assert main(["cluster", "missing.npz", "--resolution", "1", *options]) == 2
+    assert main(["cluster", "missing.npz", "--clusters", "resolution=1", *options]) == 2
     assert message in capsys.readouterr().err

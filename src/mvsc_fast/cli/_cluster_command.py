@@ -16,7 +16,7 @@ from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
-from ._files import STDIN, naming, shown_name
+from ._files import STDIN, errors_of, shown_name
 from ._matching import load_labels
 from ._options import add_cluster_options, reading_options
 from ._outputs import (
@@ -48,15 +48,13 @@ examples:
       suggest the number of clusters, standardise columns, and write a report
   mvsc-fast cluster rna.tsv dna.tsv --transpose --clusters 4 --scores known.csv
       tables with samples as columns; compare with known labels by id
-  mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB > labels.csv
-      files larger than memory
   mvsc-fast cluster rna.csv dna.csv --clusters 4 --save model.pkl > labels.csv
       save the model, to label new samples with mvsc-fast predict
   mvsc-fast cluster cells.h5mu --views rna=X_pca --clusters 12 --annotate a.h5mu
       modalities of single cells, and a copy of the file with the results
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
-PARAMETERS = ("affinity", "memory_limit", "resolution")  # of some methods
+PARAMETERS = ("affinity", "resolution")  # of some methods
 
 
 def add_parser(commands):
@@ -76,11 +74,9 @@ def add_parser(commands):
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
     # Whatever can be checked is checked before the fit.
-    if args.clusters is None and args.resolution is None:
-        args.parser.error(
-            "--clusters is missing: give the number of clusters, or auto to use the suggested one, "
-            "or a --resolution"
-        )
+    args.resolution = None
+    if isinstance(args.clusters, float):  # communities, whose number is not given
+        args.clusters, args.resolution = None, args.clusters
     parameters = {
         "random_state": args.seed,
         "verbose": int(sys.stderr.isatty()),
@@ -102,7 +98,7 @@ def run(args):
         )
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
-    truth = _truth(True if truth else args.scores, data, n_samples, options.header)
+    truth = _truth(True if truth else args.scores, data, n_samples)
     if not precomputed:
         _warn_of_similarities(views)
     if args.labels is None:
@@ -130,8 +126,8 @@ def run(args):
     if args.save:
         _save(args, data, model)
     if args.annotate:
-        copied = args.annotate, args.files[0], data.cells
-        naming(args.annotate, write_annotated, *copied, model, views)
+        with errors_of(args.annotate):
+            write_annotated(args.annotate, args.files[0], data.cells, model, views)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
     if args.report == STDOUT:
@@ -163,9 +159,9 @@ def _method_parameters(args):
     for name in parameters:
         methods = [key for key, method in ESTIMATORS.items() if name in method().get_params(False)]
         if args.method not in methods:
-            option = "precomputed" if name == "affinity" else name.replace("_", "-")
+            option = "--precomputed" if name == "affinity" else "--clusters resolution=R"
             raise ValueError(
-                f"--{option} would be ignored: it is for --method {' or '.join(methods)}, not for "
+                f"{option} would be ignored: it is for --method {' or '.join(methods)}, not for "
                 f"{args.method}"
             )
     return parameters
@@ -180,15 +176,12 @@ def _check_combinations(args, precomputed):
             (args.scale == "standard", "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
-            (args.memory_limit, "--memory-limit needs"),
             (cells_kind(args.files[0]), f"{args.files[0]} contains"),
         ):
             if is_given:
                 raise ValueError(f"{subject} features, but --precomputed expects similarities")
-    if args.clusters is not None and args.resolution is not None:
-        raise ValueError("--clusters and --resolution are both given: a resolution needs no number")
     if args.evidence and args.clusters is None:
-        raise ValueError("--evidence needs --clusters, a number to test, in place of --resolution")
+        raise ValueError("--evidence needs a number of --clusters to test, not a resolution")
     if args.files.count(STDIN) > 1:
         raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
@@ -237,12 +230,12 @@ def _warn_of_similarities(views):
             )
 
 
-def _truth(scores, data, n_samples, header):
+def _truth(scores, data, n_samples):
     """Known labels, and the samples that have one; None without --scores."""
     if not scores:
         return None
     if isinstance(scores, str):
-        y, rows = _known(scores, data, n_samples, header)
+        y, rows = _known(scores, data, n_samples)
         if len(rows) < n_samples:
             note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows
@@ -260,11 +253,11 @@ def _truth(scores, data, n_samples, header):
     return data.y, np.arange(n_samples)
 
 
-def _known(name, data, n_samples, header):
+def _known(name, data, n_samples):
     """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
     column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
     if column is None:
-        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name, header)
+        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
         if note:
             note_user(note)
         return labels, rows
@@ -274,9 +267,7 @@ def _known(name, data, n_samples, header):
 
 
 def _lazy(args):
-    """Whether to leave arrays on disk, because a limit is given or memory is too small."""
-    if args.memory_limit is not None:
-        return True
+    """Whether to leave arrays on disk, because memory is too small."""
     sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
     return 2 * sum(sizes) > available_memory()
 
@@ -321,11 +312,7 @@ def _suggested(views, args):
 def _tested(views, n_clusters, args):
     """Test the views for structure and report the result."""
     structure = structure_test(
-        views,
-        n_clusters,
-        each_view=len(views) > 1,
-        scale=_scale(args),
-        random_state=args.seed,
+        views, n_clusters, each_view=len(views) > 1, scale=_scale(args), random_state=args.seed
     )
     for line in str(structure).splitlines():
         note_user(line.strip())

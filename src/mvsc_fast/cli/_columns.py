@@ -11,7 +11,7 @@ from .._utils.messages import counted
 from ..preprocessing._table_columns import alike
 from ..views._frames import shown
 from ..views._suspects import constant_columns, find_suspects
-from ._tables import Table, as_text, is_number
+from ._tables import as_text, is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(
@@ -19,11 +19,10 @@ ANNOTATION = re.compile(
     r"|entrez.*|genomic[ _.-].*",
     re.IGNORECASE,
 )
-MAX_ODD = 0.2  # maximum share of columns that differ in kind from the other ones
 MAGNITUDE = 100  # ratio of means from which columns differ in kind
 # Numbers that many programs write for missing values, and how often they do.
-CODES = [-99.0, *(sign * (10.0**k - 1) for k in range(3, 7) for sign in (-1, 1))]
-CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1)]
+LOW_CODES = [-99.0, *(1 - 10.0**k for k in range(3, 7)), -1e20, -1e30, -1e35, -(2.0**31)]
+HIGH_CODES = [-code for code in LOW_CODES[1:]]
 MIN_CODES = 3
 
 
@@ -31,22 +30,19 @@ MIN_CODES = 3
 
 
 def select_columns(names, selection, file):
-    """Positions of the columns that a text such as "height,w*,!weight" selects.
-
-    Excluded columns may be absent, as they may be those of another file.
-    """
+    """Positions of the columns that a text such as "height,w*,!weight" selects."""
     selected, excluded = {}, set()
     # Exact names come before patterns, because names may contain * or ?.
     for part in filter(None, map(str.strip, selection.split(","))):
         pattern = part.removeprefix("!")
         columns = [j for j, name in enumerate(names) if name == pattern]
         columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not columns and pattern != "*":
+            raise ValueError(f"{file}: there is no column {pattern!r}{alike(pattern, names)}")
         if part.startswith("!"):
             excluded.update(columns)
-        elif columns or pattern == "*":
-            selected |= dict.fromkeys(columns)
         else:
-            raise ValueError(f"{file}: there is no column {pattern!r}{alike(pattern, names)}")
+            selected |= dict.fromkeys(columns)
     order = selected if is_selecting(selection) else range(len(names))
     return [j for j in order if j not in excluded]
 
@@ -56,24 +52,21 @@ def is_selecting(selection):
     return any(part.strip() and not part.strip().startswith("!") for part in selection.split(","))
 
 
-def check_exclusions(text, tables):
-    """Raise ValueError if a column that a text of --columns excludes is in none of the tables."""
-    names = [name for table in tables for name in table.names]
-    for part in map(str.strip, text.split(",")):
-        if part.startswith("!"):
-            select_columns(names, part[1:], " and ".join(table.name for table in tables))
-
-
 def _exclusion(table, columns):
     """The option that excludes columns of this file."""
     names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:5]]
     return f"--columns {shlex.quote(table.prefix + ','.join(f'!{name}' for name in names))}"
 
 
-def _exclusion_or_all(table, columns):
-    """Advice on columns that the reader doubts: exclude them, or use all as they are."""
-    all_columns = f"--columns {shlex.quote(table.prefix + '*')}"
-    return f"{_exclusion(table, columns)} excludes them, {all_columns} uses all columns"
+def _refuse(table, columns, what):
+    """Raise ValueError at columns that the reader doubts: exclude them, or use all as they are."""
+    if columns:
+        hint = ", --id-column selects ids" if "ids" in what else ""
+        raise ValueError(
+            f"{table.name} has columns that {what}: {shown(*(table.names[j] for j in columns))}; "
+            f"{_exclusion(table, columns)} excludes them, "
+            f"--columns {shlex.quote(table.prefix + '*')} uses all columns{hint}"
+        )
 
 
 # ---------------------------------------------------------------------------------------- samples
@@ -96,82 +89,68 @@ def check_ids(table):
         rows[text] = row
 
 
-def transpose(table, known_ids, headers, selection, header):
-    """The table whose rows are columns of this one, the samples.
+def transpose(table, known_ids, selection, header):
+    """Turn a table whose columns are samples, which are ids of other files or alike in kind.
 
-    ``known_ids`` are ids of other files, ``headers`` names of columns of others that are transposed
-    as well, and ``selection`` is the text of --columns, which selects the samples. Without
-    ``header``, samples have no ids.
+    ``selection`` is the text of --columns, which says what the samples are. Without ``header``,
+    samples have no ids.
     """
-    # Samples are the columns that the user selects, or those of the usual kind.
-    if selection:
-        samples = select_columns(table.names, selection, table.name)
-    else:
-        samples = _sample_columns(table, known_ids, headers)
-    check_text(table, samples)
+    samples = select_columns(table.names, selection, table.name)
     if not samples:
-        raise ValueError(f"{table.name}: no column of numbers, as of a sample with --transpose")
-    if sum(SAMPLE_NAME.fullmatch(name or "") is not None for name in table.ids or ()) > 1:
-        raise ValueError(f"{table.name}: rows look like samples: read it without --transpose")
-    ignored = [name for j, name in enumerate(table.names) if j not in set(samples)]
-    if ignored:
-        table.notes.append(
-            f"{table.name}: columns that are no samples are ignored: {shown(*ignored)}"
-        )
-    # The turned table has the features as names and the header as ids.
-    numbers, names = list(map(str, table.rows)), [table.names[j] for j in samples]
-    features = [name or number for name, number in zip(table.ids or numbers, numbers, strict=True)]
-    turned = Table(table.name, features, table.values[:, samples].T, [{} for _ in numbers], names)
-    turned.unit, turned.notes, turned.prefix = "column", table.notes, table.prefix
-    if header:
-        turned.ids, turned.id_name = names, "id"
-    return turned
-
-
-def _sample_columns(table, known_ids, headers):
-    """The columns that are samples, by other files and by what most columns are."""
-    # Text describes features, but columns that may be numbers stop; names may describe them, too.
-    samples = []
-    for j, name in enumerate(table.names):
-        words = table.words[j]
-        is_text = len(words) > len(table.rows) / 2 and not any(map(is_number, words.values()))
-        if not is_text and (name in known_ids or not ANNOTATION.fullmatch(name)):
-            samples.append(j)
+        raise ValueError(f"{table.name}: no column except the names of features")
+    if not is_selecting(selection):
+        _check_samples(table, samples, known_ids)
     check_text(table, samples)
-
-    # Columns of another kind are no samples if other files lack them; with one file, who knows.
-    odd = {j for j in _odd_columns(table, samples) if table.names[j] not in known_ids}
-    if known_ids or headers:
-        samples = [j for j in samples if j not in odd or table.names[j] in headers]
-    odd = [j for j in samples if j in odd]
-    if odd:
-        raise ValueError(
-            f"{table.name} has columns that are unlike the other {len(samples) - len(odd)} in "
-            f"kind: {shown(*(table.names[j] for j in odd))}; {_exclusion_or_all(table, odd)}"
-        )
-    return samples
+    if look_like_samples(table.ids or []):
+        raise ValueError(f"{table.name}: rows look like samples: read it without --transpose")
+    # The header becomes the ids, and the names of features come from the first column.
+    titles = zip(table.ids or [None] * len(table.rows), table.rows, strict=True)
+    features = [title or str(row) for title, row in titles]
+    table.rows, table.unit = [table.names[j] for j in samples], "column"
+    table.names, table.words = features, [{} for _ in features]
+    table.values = table.values[:, samples].T
+    table.ids, table.id_name = (table.rows, "id") if header else (None, None)
 
 
-def _odd_columns(table, columns):
-    """Columns whose names or values differ in kind from those of most other ones."""
-    if not columns:
-        return []
-    shapes = [re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", table.names[j])) for j in columns]
-    shape = Counter(shapes).most_common(1)[0][0]
-    X = np.where(np.isfinite(table.values[:, columns]), table.values[:, columns], 0)
+def look_like_samples(names):
+    """Whether most names are those of public samples."""
+    n_samples = sum(SAMPLE_NAME.fullmatch(name or "") is not None for name in names)
+    return 2 * n_samples > len(names) > 1
+
+
+def _check_samples(table, columns, known_ids):
+    """Raise ValueError at columns that differ in kind from most other ones."""
+    # Text in numbers, and numbers in another notation, have remedies of their own.
+    n = len(table.rows)
+    check_text(table, [j for j in columns if any(map(is_number, table.words[j].values()))])
+
+    # Most columns, the samples, share the form of their names, and the kind of their values.
+    X = np.where(np.isfinite(table.values), table.values, 0)
     sizes = np.abs(X).mean(axis=0)
-    kinds = np.array(
-        [
-            [name == shape for name in shapes],
-            (X % 1 == 0).all(axis=0),
-            sizes > MAGNITUDE * np.median(sizes),
-        ]
-    )
-    # A kind is a property that most columns have, or that most lack.
-    is_odd = kinds != (2 * kinds.sum(axis=1, keepdims=True) > len(columns))
-    is_odd[is_odd.sum(axis=1) > MAX_ODD * len(columns)] = False
-    odd = is_odd.any(axis=0) | [is_counter(table.values[:, j]) for j in columns]
-    return [] if odd.all() else [columns[k] for k in np.flatnonzero(odd)]
+    large = MAGNITUDE * np.median(sizes[columns])
+    kinds = {
+        j: (
+            _name_form(table.names[j]),
+            2 * len(table.words[j]) > n,
+            bool((X[:, j] % 1 == 0).all()),
+            bool(sizes[j] > large),
+        )
+        for j in columns
+    }
+    odd = {j for j in columns if ANNOTATION.fullmatch(table.names[j]) or is_counter(X[:, j])}
+    for k in range(4):
+        usual, count = Counter(kind[k] for kind in kinds.values()).most_common(1)[0]
+        if 2 * count > len(columns):
+            odd.update(j for j in columns if kinds[j][k] != usual)
+    odd = sorted(j for j in odd if table.names[j] not in known_ids)
+    _refuse(table, odd, f"are unlike the other {len(columns) - len(odd)} in kind")
+
+
+def _name_form(name):
+    """What names of samples share: their letters and numbers without their length."""
+    if SAMPLE_NAME.fullmatch(name):
+        return "public"
+    return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", name))
 
 
 # --------------------------------------------------------------------------------------- features
@@ -180,21 +159,12 @@ def _odd_columns(table, columns):
 def feature_columns(table, selection):
     """The columns that a text of --columns selects, after checks of their names and values."""
     columns = select_columns(table.names, selection, table.name)
-    if not is_selecting(selection):  # then it is the reader who says that they are features
-        like_samples = [name for name in table.names if SAMPLE_NAME.fullmatch(name)]
-        if 2 * len(like_samples) > len(table.names) > 1:
+    if not is_selecting(selection):  # then it is the user who says that they are features
+        if look_like_samples(table.names):
             raise ValueError(
-                f"{table.name}: the columns ({shown(*like_samples)}) look like samples: use "
+                f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
                 "--transpose"
             )
-        # A counter is no feature, nor is a copy of the ids.
-        counters = [j for j in columns if is_counter(table.values[:, j]) or _repeats_ids(table, j)]
-        if counters:
-            table.notes.append(
-                f"{table.name}: {shown(*(table.names[j] for j in counters))} counts the rows or "
-                "repeats the ids, and is ignored"
-            )
-        columns = [j for j in columns if j not in counters]
         _check_suspects(table, columns)
     if not columns:
         raise ValueError(f"{table.name}: no columns except the ids")
@@ -210,16 +180,16 @@ def is_counter(values):
 
 def _repeats_ids(table, j):
     """Whether the cells of a column are those of the ids, or their numbers."""
-    # Text ids are compared as text, integers without leading zeros.
-    if table.ids is None or not all(map(str.isdecimal, table.ids[:1])):
-        return table.ids is not None and table.words[j] == dict(enumerate(table.ids))
-    return table.values[0, j] == int(table.ids[0]) and [
-        as_text(x) for x in table.values[:, j].tolist()
-    ] == [text.lstrip("0") for text in table.ids]
+
+    def repeats(i):
+        text = table.words[j].get(i) or as_text(table.values[i, j].item())
+        return text in (table.ids[i], table.ids[i].lstrip("0"))
+
+    return table.ids is not None and all(map(repeats, range(len(table.ids))))
 
 
 def _check_suspects(table, columns):
-    """Raise ValueError at labels, outcomes, ids, constants and columns without values."""
+    """Raise ValueError at labels, outcomes, ids, counters and columns of a single value."""
 
     def values(j):
         numbers = table.values[:, j]
@@ -230,13 +200,10 @@ def _check_suspects(table, columns):
     constants = constant_columns(table.values) + np.flatnonzero(is_empty).tolist()
     constants = [j for j in constants if not table.words[j]]
     for suspects, kind in find_suspects(names, values, constants):
-        suspects = [j for j in suspects if j in columns]
-        if suspects:
-            raise ValueError(
-                f"{table.name} has columns that look like {kind}, not like features: "
-                f"{shown(*(table.names[j] for j in suspects))}; "
-                f"{_exclusion_or_all(table, suspects)}"
-            )
+        suspects = [j for j in columns if j in set(suspects)]
+        _refuse(table, suspects, f"look like {kind}, not like features")
+    counters = [j for j in columns if is_counter(table.values[:, j]) or _repeats_ids(table, j)]
+    _refuse(table, counters, "count the rows or repeat the ids")
 
 
 def model_columns(table, view, columns):
@@ -280,7 +247,7 @@ def check_text(table, columns):
     n = len(table.rows)
     j = min(columns, key=lambda j: (len(table.words[j]) >= n / 2, min(table.words[j])))
     row, words = min(table.words[j]), table.words[j]
-    advice = f"{_exclusion(table, columns)} excludes such columns"
+    advice = f"{_exclusion(table, columns)} excludes such columns, --id-column selects ids"
     if all(map(is_number, words.values())):
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
@@ -292,25 +259,16 @@ def check_text(table, columns):
 
 
 def check_codes(table, columns):
-    """Raise ValueError at numbers that stand for missing values.
-
-    Such a code is repeated, and outside of the range of all other values of its column.
-    """
-    for code in CODES:
-        is_code = table.values == code
-        if np.count_nonzero(is_code) < MIN_CODES:
-            continue
-        coded = [j for j in columns if is_code[:, j].any()]
-        others = np.where(is_code[:, coded], np.nan, table.values[:, coded])
-        if code < 0:
-            unlike = np.fmin.reduce(others, axis=0, initial=np.inf) > code
-        else:
-            unlike = np.fmax.reduce(others, axis=0, initial=-np.inf) < code / 2
-        coded = [j for j, is_unlike in zip(coded, unlike, strict=True) if is_unlike]
-        n_codes = np.count_nonzero(is_code[:, coded])
+    """Raise ValueError at codes of missing values: repeated, and the end of a column's range."""
+    low = np.fmin.reduce(table.values[:, columns], axis=0, initial=np.inf)
+    high = np.fmax.reduce(table.values[:, columns], axis=0, initial=-np.inf)
+    ends = np.concatenate([low[np.isin(low, LOW_CODES)], high[np.isin(high, HIGH_CODES)]])
+    for code in np.unique(ends).tolist():
+        coded = [columns[k] for k in np.flatnonzero((low == code) | (high == code))]
+        n_codes = np.count_nonzero(table.values[:, coded] == code)
         if n_codes >= MIN_CODES:
             raise ValueError(
-                f"{table.name}: {n_codes} cells are {code:.15g}, unlike all other numbers of "
+                f"{table.name}: {n_codes} cells are {code:.15g}, the end of the range of "
                 f"{shown(*(table.names[j] for j in coded))}: replace them if they mean missing "
-                "values"
+                f"values; in a fit, --columns {shlex.quote(table.prefix + '*')} uses all columns"
             )

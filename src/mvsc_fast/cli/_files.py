@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -35,7 +36,9 @@ def file_kind(path):
     """
     if path == STDIN:
         return STDIN
-    if kind := naming(path, cells_kind, path):
+    with errors_of(path):
+        kind = cells_kind(path)
+    if kind:
         return kind
     suffix = without_packing(path).suffix.lower()
     is_packed = path.suffix.lower() != suffix
@@ -45,19 +48,20 @@ def file_kind(path):
     raise ValueError(f"{path} {reason}, expected {KNOWN}")
 
 
-def read_file(path, kind, lazy, reading):
+def read_file(path, lazy, reading):
     """The `Table` of a file or of the standard input, or an array."""
-    name = shown_name(path)
-    if kind == ".npy":
-        return _array(path, mmap_mode="r" if lazy else None)
-    if kind != STDIN:
-        return read_table(path, name, kind, reading)
-    if sys.stdin is None:
-        raise ValueError("it is closed")
-    content = sys.stdin.buffer.read()
-    if content.startswith(b"\x93NUMPY"):
-        return _array(io.BytesIO(content))
-    return read_table(content, name, kind, reading)
+    kind, name = file_kind(path), shown_name(path)
+    with errors_of(path):
+        if kind == ".npy":
+            return _array(path, mmap_mode="r" if lazy else None)
+        if kind != STDIN:
+            return read_table(path, name, kind, reading)
+        if sys.stdin is None:
+            raise ValueError("it is closed")
+        content = sys.stdin.buffer.read()
+        if content.startswith(b"\x93NUMPY"):
+            return _array(io.BytesIO(content))
+        return read_table(content, name, kind, reading)
 
 
 def _array(file, mmap_mode=None):
@@ -73,10 +77,11 @@ def _array(file, mmap_mode=None):
     return X
 
 
-def naming(path, function, *args):
-    """Call a function, and add the name of the file at ``path`` to all errors."""
+@contextmanager
+def errors_of(path):
+    """Add the name of the file at ``path`` to all errors."""
     try:
-        return function(*args)
+        yield
     except ImportError:
         raise
     except Exception as error:  # parsers of damaged files may raise any error

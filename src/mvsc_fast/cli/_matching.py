@@ -9,7 +9,7 @@ from ..views import align
 from ..views._frames import only_in, shown
 from ..views._suspects import LABEL
 from ._columns import check_ids
-from ._files import file_kind, naming, read_file, shown_name
+from ._files import read_file, shown_name
 from ._tables import Reading, Table, as_text
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
@@ -32,7 +32,7 @@ def match_views(files, views, join, square=False):
         file = without[0] if without else files[0]
         raise ValueError(f"--join needs two files or more with ids: {file}")
     if without:
-        return _match_by_position(files, views, ids, without)
+        return _match_by_position(files, views, ids)
     if square or all(index.equals(ids[0]) for index in ids):
         return views, ids[0], []
     for file, index in zip(files[1:], ids[1:], strict=True):
@@ -46,8 +46,7 @@ def match_views(files, views, join, square=False):
 def _check_same_ids(file, index, first, first_index, join):
     """Raise ValueError if two files lack more ids of each other than ``join`` permits."""
     lack = only_in(
-        (index[~index.isin(first_index)], file),
-        (first_index[~first_index.isin(index)], first),
+        (index[~index.isin(first_index)], file), (first_index[~first_index.isin(index)], first)
     )
     n_common = index.isin(first_index).sum()
     message = f"{file} and {first} have {counted(n_common, 'id')} in common ({lack})"
@@ -65,37 +64,28 @@ def _check_same_ids(file, index, first, first_index, join):
         warn_user(f"{message}: most samples get their label from a single view")
 
 
-def _match_by_position(files, views, ids, without):
+def _match_by_position(files, views, ids):
     """Match views by position, because some have no ids."""
-    n = len(views[0])
-    for file, view in zip(files[1:], views[1:], strict=True):
+    n, index, without = len(views[0]), None, []
+    for file, view, file_index in zip(files, views, ids, strict=True):
         if len(view) != n:
             raise ValueError(
                 f"{file} has {counted(len(view), 'sample')}, {files[0]} has {n}, and one has no "
                 "ids: every file must describe the same samples"
             )
-    # Ids in some files alone are suspicious: rows may be in another order.
-    tables = {
-        file: view for file, view in zip(files, views, strict=True) if hasattr(view, "columns")
-    }
-    index = next((index for index in ids if index is not None), None)
-    others = [other for other in ids if other is not None and not other.equals(index)]
-    if index is not None and (others or set(tables) & set(without)):
-        raise ValueError(
-            f"{without[0]} has no ids, but other files have: --id-column FILE:NAME selects a "
-            "column of ids, and --id-column none matches the rows of all files by position"
-        )
-    # Integers that two files have in different orders are ids that nobody has named.
-    columns = {file: view.iloc[:, 0].to_numpy() for file, view in tables.items()}
-    for file, column in columns.items():
-        first, other = next(iter(columns.items()))
-        is_integer = len(set(column)) == n > 2 and (column % 1 == 0).all()
-        if is_integer and set(column) == set(other) and not np.array_equal(column, other):
+        if file_index is None:
+            without.append(file)
+        index = file_index if index is None else index
+    # Arrays never have ids; tables without them, beside others, may be in another order.
+    for file, view, file_index in zip(files, views, ids, strict=True):
+        is_other = hasattr(view, "columns") if file_index is None else not file_index.equals(index)
+        if index is not None and is_other:
             raise ValueError(
-                f"{first} and {file} have the same numbers in different orders in column "
-                f"{tables[file].columns[0]!r}: name it with --id-column, or exclude it"
+                f"{file} has no ids, or others, than the files that have some: --id-column "
+                "FILE:NAME selects a column of ids, and --id-column none matches the rows of all "
+                "files by position"
             )
-    if len(set(files)) == 1 or index is None and not tables:  # arrays alone have no ids
+    if len(set(files)) == 1:
         return views, None, []
     return views, index, [f"{', '.join(without)} without ids: {n} rows are matched by position"]
 
@@ -103,25 +93,17 @@ def _match_by_position(files, views, ids, without):
 # ----------------------------------------------------------------------------------------- labels
 
 
-def load_labels(path, ids, n_samples, id_name=None, header=True):
+def load_labels(path, ids, n_samples, id_name=None):
     """Labels from a table, the positions of their samples, and a note or None.
 
     They are matched by the ``ids`` of the samples, whose name is ``id_name``. Samples without ids
     are numbered from 0 in the labels of the command line; all other labels of such samples
-    correspond by position. Without ``header``, the first line is a sample unless it has a name of
-    labels.
+    correspond by position.
     """
     path, file = Path(path), shown_name(path)
-    source = path, read_file, path, file_kind(path), False
-    reading = Reading(header, id_name=None if ids is None else id_name)
-    table = naming(*source, reading)
+    table = read_file(path, False, Reading(id_name=None if ids is None else id_name))
     if not isinstance(table, Table):
         raise ValueError(f"{file}: expected a table with ids and labels")
-    # A name of labels that no other row has is a header.
-    texts = [table.ids or [""], *(list(words.values()) or [""] for words in table.words)]
-    has_name = [LABEL.fullmatch(text[0] or "") and text.count(text[0]) == 1 for text in texts]
-    if not header and any(has_name):
-        table = naming(*source, reading._replace(header=True))
 
     # One column has the labels: the only one, or the only one with such a name.
     columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]
@@ -138,7 +120,7 @@ def load_labels(path, ids, n_samples, id_name=None, header=True):
             f"cluster, but has {shown(*table.names) or 'none'}"
         )
     if table.ids is not None:
-        naming(path, check_ids, table)
+        check_ids(table)
     rows, note = _sample_rows(table, ids, n_samples)
     present = np.array([label is not None for label in labels]) & (rows >= 0)
     if not present.any():

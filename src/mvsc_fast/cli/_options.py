@@ -3,7 +3,6 @@
 import argparse
 
 from ..methods import ESTIMATORS
-from ..views._row_source import check_bytes
 from ._outputs import STDOUT
 from ._readers import ALL, Options
 
@@ -109,14 +108,9 @@ def add_cluster_options(parser):
         "--clusters",
         metavar="K",
         type=_clusters,
-        help="number of clusters, or auto to use the suggested number; required without "
-        "--resolution",
-    )
-    add(
-        "--resolution",
-        metavar="R",
-        type=float,
-        help="find Leiden communities at this resolution instead (consensus-tlrr)",
+        required=True,
+        help="number of clusters, auto to use the suggested number, or resolution=R for Leiden "
+        "communities at this resolution (consensus-tlrr)",
     )
     add(
         "--method",
@@ -124,13 +118,6 @@ def add_cluster_options(parser):
         choices=sorted(ESTIMATORS),
         default="consensus-tlrr",
         help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
-    )
-    add(
-        "--memory-limit",
-        metavar="SIZE",
-        type=_memory,
-        help="maximum memory, such as 600MiB; arrays on disk, also in .h5ad and .h5mu, are read in "
-        "blocks (consensus-tlrr)",
     )
     add("--seed", metavar="N", type=int, default=0, help="seed of random numbers; default: 0")
     # What is written.
@@ -182,18 +169,17 @@ def reading_options(args, **more):
 
 
 def _clusters(text):
-    """A number of clusters, or "auto"."""
-    if text == "auto":
-        return text
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive integer or auto, got {text!r}")
-    return int(text)
-
-
-def _memory(text):
-    """A text that represents a number of bytes."""
+    """A number of clusters or "auto", or a resolution, which is a float."""
     try:
-        check_bytes(text, "size")
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text
+        name, equals, number = text.partition("=")
+        if text == "auto":
+            return text
+        if name == "resolution" and equals:
+            return float(number)
+        if int(text) > 0:
+            return int(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(
+        f"expected a positive integer, auto or resolution=R, got {text!r}"
+    )

@@ -14,14 +14,7 @@ from ..views._frames import shown
 from ._cells import cells_kind, views_by_columns, with_columns
 from ._matching import ANY
 from ._options import add_input, add_output, reading_options
-from ._outputs import (
-    STDOUT,
-    check_printable,
-    note_user,
-    prepare_outputs,
-    replaced,
-    write_labels,
-)
+from ._outputs import STDOUT, check_printable, note_user, prepare_outputs, replaced, write_labels
 from ._readers import SUFFIXES, Fitted, load_data
 from ._saved import load_model
 

@@ -12,7 +12,6 @@ from ..views._frames import shown
 from ._cells import CELLS, columns_of, parse_use, read_cells
 from ._columns import (
     check_codes,
-    check_exclusions,
     check_ids,
     check_text,
     feature_columns,
@@ -22,7 +21,7 @@ from ._columns import (
     select_columns,
     transpose,
 )
-from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, without_packing
+from ._files import ALONE, STDIN, errors_of, file_kind, read_file, shown_name, without_packing
 from ._matching import ANY, match_views
 from ._tables import Reading, Table, as_text
 
@@ -91,38 +90,37 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     """The `Data` of tables and arrays, one for each view or a table for all."""
     # Each file is read once, also if several views are columns of it.
     names = {path: shown_name(path) for path in kinds}
+    decimals, id_columns = _by_file(options.decimal, names), _by_file(options.id_column, names)
     contents = {}
-    for path, kind in kinds.items():
-        reading = Reading(
-            options.header,
-            _single("decimal", options, path, names),
-            _single("id_column", options, path, names),
-            fitted.id_name if fitted else None,
-            path in turned,
-        )
-        if reading.decimal not in (None, ".", ","):
-            raise ValueError(f"--decimal {reading.decimal!r}: the decimal mark is . or ,")
-        contents[path] = naming(path, read_file, path, kind, lazy, reading)
+    for path in kinds:
+        decimal = decimals[path][-1]
+        if decimal not in (None, ".", ","):
+            raise ValueError(f"--decimal {decimal!r}: the decimal mark is . or ,")
+        id_name = fitted.id_name if fitted else None
+        reading = Reading(options.header, decimal, id_columns[path][-1], id_name, path in turned)
+        contents[path] = read_file(path, lazy, reading)
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
     for path in tables if len(kinds) > 1 else ():
         tables[path].prefix = f"{names[path]}:"
 
     # The columns that are chosen are those of the file, which are samples if it is transposed.
-    columns = {path: _values("columns", options, path, names) for path in kinds}
+    columns = {path: texts[1:] for path, texts in _by_file(options.columns, names).items()}
     if fitted and any(columns.values()) and not turned:
         raise ValueError("--columns needs --transpose: the model knows the names of its columns")
-    for path, text in [(path, text) for path, texts in columns.items() for text in texts]:
-        owners = [table for other, table in tables.items() if text in columns[other]]
-        if not owners:
-            raise ValueError(f"--columns {text}: {names[path]} is not a table")
-        check_exclusions(text, owners)
-    contents |= _with_samples(tables, turned, columns, options.header)
+    for path in columns:
+        if columns[path] and path not in tables:
+            raise ValueError(
+                f"--columns {columns[path][0]}: {names[path]} is not a table; FILE:NAMES holds for "
+                "one file"
+            )
+    _orient(tables, turned, columns, options.header)
 
     # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
     encoder, first = fitted.encoder if fitted else None, next(iter(kinds))
     groups = _groups(contents[first], columns[first]) if len(kinds) == 1 and not turned else None
     if encoder or groups:
-        encoder, views = naming(first, _encode_groups, contents[first], groups, encoder)
+        with errors_of(first):
+            encoder, views = _encode_groups(contents[first], groups, encoder)
         files, view_names, views = [names[first]] * len(views), list(views), list(views.values())
     else:
         pairs = _views_of_files(columns, turned, fitted)
@@ -131,7 +129,7 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
         for path, selection in pairs:
             view = contents[path]
             if path in tables:
-                view = _view(view, selection, path, turned, square, fitted)
+                view = _view(view, selection, path in turned, square, fitted)
                 features[path] += list(view.columns)
             views.append(view)
         for path in tables if fitted is None else ():
@@ -144,8 +142,11 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
         note_unused(table, encoder.groups_ if encoder else fitted.columns)
 
     # Rows of the views correspond by id, or else by position.
-    if square and options.join:
-        raise ValueError("--join is for features: similarities of samples cannot be joined")
+    if square and (options.join or options.columns):
+        raise ValueError(
+            "--join and --columns are for features: similarities are of the same samples in all "
+            "files"
+        )
     views, index, notes = match_views(files, views, options.join, square)
     notes = [note for table in tables.values() for note in table.notes] + notes
     titles = [list(view.columns) if hasattr(view, "columns") else None for view in views]
@@ -157,37 +158,17 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
 # ---------------------------------------------------------------------------------------- options
 
 
-def _values(option, options, path, names):
-    """The values of an option for a file: those given as FILE:VALUE, or else those for all.
-
-    The texts of --columns for all files hold for each.
-    """
-    for_file, for_all = [], []
-    for value in getattr(options, option) or ():
+def _by_file(values, names):
+    """The values of an option for each file: None, those for all files, and FILE:VALUE."""
+    for_all, for_file = [], {path: [] for path in names}
+    for value in values or ():
         head, colon, text = value.rpartition(":")
-        owners = [path for path, name in names.items() if colon and head == name]
-        if not owners:
-            owners = [path for path, name in names.items() if colon and head == Path(name).name]
-        if len(owners) > 1:
-            name = option.replace("_", "-")
-            raise ValueError(
-                f"--{name} {value}: {' and '.join(map(str, owners))} have this name: write the "
-                "whole path"
-            )
-        if path in owners:
-            for_file.append(text)
-        elif not owners:
+        owners = [path for path, name in names.items() if colon and name == head]
+        if owners:
+            for_file[owners[0]].append(text)
+        else:
             for_all.append(value)
-    return for_all + for_file if option == "columns" else for_file or for_all
-
-
-def _single(option, options, path, names):
-    """The only value of an option for a file, or None."""
-    values = _values(option, options, path, names)
-    if len(values) > 1:
-        option = option.replace("_", "-")
-        raise ValueError(f"--{option} is given twice for {names[path]}: {shown(*values)}")
-    return values[0] if values else None
+    return {path: [None, *for_all, *for_file[path]] for path in names}
 
 
 def _check_options(kinds, options, turned):
@@ -227,22 +208,18 @@ def _transposed_files(paths, transpose):
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _with_samples(tables, turned, columns, header):
-    """The tables with samples as rows, by their paths, whose ids are checked."""
+def _orient(tables, turned, columns, header):
+    """Turn tables whose columns are samples, and check the ids of all."""
     # Ids of tables with samples in rows tell which columns of the others are samples.
-    rows = [table for path, table in tables.items() if path not in turned]
-    known_ids = {text for table in rows for text in table.ids or ()}
-    headers = {path: set(table.names) for path, table in tables.items() if path in turned}
-    oriented = {}
+    known_ids = set()
+    for path, table in tables.items():
+        if path not in turned:
+            known_ids.update(table.ids or ())
     for path, table in tables.items():
         if path in turned:
-            others = [names for other, names in headers.items() if other != path]
-            selection = ",".join(columns[path])
-            table = transpose(table, known_ids, set().union(*others), selection, header)
+            transpose(table, known_ids, ",".join(columns[path]), header)
         if table.ids is not None:
             check_ids(table)
-        oriented[path] = table
-    return oriented
 
 
 def _views_of_files(columns, turned, fitted):
@@ -251,7 +228,7 @@ def _views_of_files(columns, turned, fitted):
         files = list(columns) * (len(fitted.names) // len(columns))
         return list(zip(files, fitted.names, strict=True))
     if turned:
-        return [(path, "" if path in turned else ",".join(columns[path])) for path in columns]
+        return [(path, ",".join(columns[path])) for path in columns]
     # With one file, each text that selects columns is a view.
     views = []
     for path, texts in columns.items():
@@ -263,7 +240,7 @@ def _views_of_files(columns, turned, fitted):
     return views
 
 
-def _view(table, selection, path, turned, square, fitted):
+def _view(table, selection, is_turned, square, fitted):
     """The data frame of the columns of a view."""
     # Columns are those of the model, all of a square or transposed table, or those of the user.
     columns = list(range(len(table.names)))
@@ -271,9 +248,10 @@ def _view(table, selection, path, turned, square, fitted):
         columns = model_columns(table, selection, fitted.columns)
     elif square:
         check_text(table, columns)
-    elif path not in turned:
+    elif not is_turned:
         columns = feature_columns(table, selection)
-    check_codes(table, columns)
+    if fitted or not is_selecting(selection):  # then the user says that all are numbers
+        check_codes(table, columns)
     # A matrix of all columns is not copied.
     is_whole = columns == list(range(len(table.names)))
     X = table.values if is_whole else table.values[:, columns]
@@ -342,7 +320,7 @@ def _encode_groups(table, groups, encoder):
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
     n_numbers = np.count_nonzero(~np.isnan(table.values), axis=0)
-    check_text(table, [j for j in columns if len(table.words[j]) < n_numbers[j]])
+    check_text(table, [j for j in columns if len(table.words[j]) <= n_numbers[j]])
     check_codes(table, columns)
     cells = []
     for j in columns:
@@ -376,14 +354,15 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
     if kinds[path] in CELLS:
         files = path if len(paths) == 1 else ", ".join(map(str, paths))
         use = parse_use(options.views) if options.views else fitted.use if fitted else None
-        cells, ids, views, notes = naming(files, read_cells, paths, use, lazy, options.join)
+        with errors_of(files):
+            cells, ids, views, notes = read_cells(paths, use, lazy, options.join)
         columns = list(map(columns_of, views.values()))
         id_name = ids.name or "sample"
         ids = ids.to_numpy(dtype=object)
         return Data(views, None, ids, id_name, notes, columns=columns, cells=cells)
 
-    def read(path):
-        return read_arrays(
+    with errors_of(path):
+        views, y, notes = read_arrays(
             path,
             views=options.views.split(",") if options.views else None,
             truth=options.truth,
@@ -391,6 +370,4 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
             fit=fitted.n_features if fitted else None,
             lazy=lazy,
         )
-
-    views, y, notes = naming(path, read, path)
     return Data(views, y, notes=notes, columns=[None] * len(views))

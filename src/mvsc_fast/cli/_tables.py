@@ -27,7 +27,6 @@ SEPARATORS = "\t;,| "
 N_HEAD = 1000  # number of rows that decide on ids and notation
 N_CELLS = 2**20  # number of cells that are read at a time
 MISSING = ["?", "na", "NAN", "none", "Null", "-nan"]  # besides those of pandas
-MISSING_NAMES = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "n/a", *MISSING]
 NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
 ID_NUMBER = re.compile(r"0\d+|\d{16,}")
 FEATURE_NAMES = re.compile(
@@ -41,7 +40,6 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.I | re.A)
 MARKED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d+)+", re.A)  # with marks of any meaning
 THOUSANDS = re.compile(r"[+-]?(?:0|[1-9]\d{,2}(?:\.\d{3})*)", re.A)
-LOGICAL = {"true": 1.0, "false": 0.0}
 csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
 
 
@@ -87,18 +85,18 @@ def _read_text(source, name, reading):
     if isinstance(source, Path):
         with PACKED.get(source.suffix.lower(), open)(source, "rb") as file:
             source = file.read()
-    # pandas leaves to its caller: encoding, lines above, separator, header and width of rows.
-    notes = []
-    content = TABLE_END.sub(b"\n", _as_utf8(source, name, notes))
+    # pandas leaves to its caller: lines above, separator, header and width of rows.
+    content = TABLE_END.sub(b"\n", _as_utf8(source, name))
     above = ABOVE.match(content)[0]
     content, n_above = content[len(above) :], above.count(b"\n")
     if not content:
         raise ValueError(f"{name} is empty")
+    notes = []
     if b"#" in above or b"!" in above:
         notes.append(f"{name}: {counted(n_above, 'line')} above the table skipped")
     separator = _separator(content)
     names = _column_names(_first_rows(content, separator), name, f"line {n_above + 1}", reading)
-    lines = _lines(content, separator, len(names), n_above, reading.header, name)
+    lines = _lines(content, separator, len(names), n_above, name)[int(reading.header) :]
     options = {
         "sep": r"\s+" if separator == " " else separator,
         "names": range(len(names)),
@@ -114,30 +112,26 @@ def _read_text(source, name, reading):
     def read(**part_options):
         return pd.read_csv(io.BytesIO(content), **options, **part_options)
 
-    def chunks(columns):
+    def chunks(id_column):
         size = max(1, N_CELLS // len(names))
-        return read(dtype=dict.fromkeys(columns, str), chunksize=size)
+        return read(dtype=None if id_column is None else {id_column: str}, chunksize=size)
 
     table = Table(name, names, None, None, lines, notes=notes)
     return _fill(table, read(dtype=str, nrows=N_HEAD), chunks, reading)
 
 
-def _as_utf8(content, name, notes):
-    """Text of one of three encodings in UTF-8."""
-    for encoding in ("utf-16",) if content.startswith(WIDE) else ("utf-8-sig", "cp1252"):
-        try:
-            text = content.decode(encoding)
-            break
-        except UnicodeDecodeError:
-            text = "\0"
+def _as_utf8(content, name):
+    """Text in UTF-8, or in UTF-16 with a byte order mark, in UTF-8."""
+    try:
+        text = content.decode("utf-16" if content.startswith(WIDE) else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
     if "\0" in text:
         raise ValueError(
             f"{name} is no text in UTF-8: save it as such, or give it the suffix of its format, "
             "such as .gz or .xlsx"
         )
-    if encoding == "cp1252":
-        notes.append(f"{name} is not UTF-8: read as Windows-1252")
-    return content if encoding == "utf-8-sig" and text.isascii() else text.encode()
+    return content if text.isascii() and not content.startswith(WIDE) else text.encode()
 
 
 def _rows(content, separator):
@@ -173,44 +167,41 @@ def _column_names(rows, name, place, reading):
     """
     if not reading.header:
         return [""] * len(rows[0])
-    names = [cell.strip() for cell in rows[0]]
-    first = [cell.strip() for cell in rows[-1]]
-    if len(first) - len(names) not in (0, 1):
+    names, n_cells = [cell.strip() for cell in rows[0]], len(rows[-1])
+    numbers = [cell for cell in names if is_number(cell)]
+    # R does not name the column of the names of rows; a separator may also end these.
+    if n_cells == len(names) + 1 and rows[-1][-1].strip():
+        names = ["", *names]
+    if n_cells != len(names):
         raise ValueError(
-            f"{name}: {place} has {counted(len(names), 'cell')}, the next row has {len(first)}: "
+            f"{name}: {place} has {counted(len(names), 'cell')}, the next row has {n_cells}: "
             "the first row must contain the names of the columns, without a title above it"
         )
-    # A row has one cell more if a separator ends it, or if R has written names of rows.
-    if len(first) > len(names):
-        names = ["", *names] if first[-1] else [*names, ""]
-    # A name of ids or features in the corner, or a missing one, tells that this is the header, and
-    # so do two words above numbers.
-    numbers = [cell for cell in names if is_number(cell)]
-    corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
-    corner = corner and len(numbers) < len(rows[0])
-    pairs = zip(names, first, strict=True)
-    words = [a for a, b in pairs if is_number(b) and not is_number(a) and a not in MISSING_NAMES]
-    if numbers and not corner and len(words) < 2:
+    # Numbers are names if the first cell, or the user, tells which column has the ids.
+    is_told = _is_id_name(names[0]) and len(numbers) < len(rows[0])
+    if numbers and not is_told and reading.id_column is None:
         raise ValueError(
             f"{name}: {place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or "
-            "names of columns: use --no-header if it is a sample, else call the first column id"
+            "names of columns: --no-header reads it as a sample, --id-column NAME, or none, as "
+            "names; known labels need a header"
         )
     return names
 
 
-def _lines(content, separator, width, n_above, header, name):
-    """The line of each sample; raise ValueError for rows of another width, which pandas fills."""
+def _lines(content, separator, width, n_above, name):
+    """The line of each row; raise ValueError for rows of another width, which pandas fills."""
     reader, lines, line = _rows(content, separator), [], n_above + 1
     for row in reader:
         if len(row) > 1 or row and row[0].strip():  # else it is blank
-            if len(row) != width and (lines or not header):
+            # The header may lack the name of the ids.
+            if len(row) != width and (lines or len(row) != width - 1):
                 raise ValueError(
                     f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
                     f"{counted(width, 'column')}"
                 )
             lines.append(line)
         line = n_above + reader.line_num + 1  # a cell in quotation marks may have several lines
-    return lines[1:] if header else lines
+    return lines
 
 
 def _read_excel(path, name, reading):
@@ -229,8 +220,7 @@ def _read_excel(path, name, reading):
     (cells,) = sheets.values()
     cells = cells.dropna(how="all").dropna(axis=1, how="all")
     first_rows = [list(map(as_text, row)) for row in cells[:2].astype(object).fillna("").to_numpy()]
-    place = f"row {cells.index[0] + 1}"
-    names = _column_names(first_rows, name, place, reading)
+    names = _column_names(first_rows, name, f"row {cells.index[0] + 1}", reading)
     cells = cells[1:] if reading.header else cells
     return _from_frame(cells, names, (cells.index + 1).tolist(), name, reading)
 
@@ -249,7 +239,7 @@ def _read_parquet(path, name, reading):
 def _from_frame(cells, names, rows, name, reading):
     cells = cells.set_axis(range(len(names)), axis=1)
     table = Table(name, names, None, None, rows, unit="row")
-    return _fill(table, cells[:N_HEAD], lambda columns: [cells], reading)
+    return _fill(table, cells[:N_HEAD], lambda id_column: [cells], reading)
 
 
 # ------------------------------------------------------------------------------- ids and numbers
@@ -258,22 +248,20 @@ def _from_frame(cells, names, rows, name, reading):
 def _fill(table, head, chunks, reading):
     """The table with the ids and numbers of chunks of rows.
 
-    ``head`` are the first rows, and ``chunks`` is a function of the columns that stay text.
+    ``head`` are the first rows, and ``chunks`` is a function of the column of ids, which stays
+    text, because 041 and 41 are two ids.
     """
-    # The first rows decide which column has the ids, and in which points may separate thousands.
-    names, rows, name = table.names, table.rows, table.name
-    cells, has_cell = head.to_numpy(dtype=object), head.notna().to_numpy()
-    first_cells = [cells[has_cell[:, j], j].tolist() for j in head]
-    texts = [[as_text(cell).strip() for cell in cells] for cells in first_cells]
-    id_column = _find_ids(name, names, texts, reading)
-    ambiguous = [j for j in head if reading.decimal is None and _are_ambiguous(first_cells[j])]
+    # Columns whose points may separate thousands are text, of which some cells suffice.
+    names, rows = table.names, table.rows
+    id_column = _find_ids(table.name, names, head, reading)
     columns = [j for j in range(len(names)) if j != id_column]
-    single = all(dtype == np.float32 for dtype in head[columns].dtypes)
+    words = [{} if reading.decimal else _ambiguous_cells(head[j]) for j in columns]
 
-    # Numbers fill a matrix, chunk by chunk, and ids remain text, because 041 and 41 are two ids.
+    # Numbers fill a matrix, chunk by chunk.
+    single = all(dtype == np.float32 for dtype in head[columns].dtypes)
     values = np.full((len(rows), len(columns)), np.nan, np.float32 if single else np.float64)
-    words, ids, start = [{} for _ in columns], [], 0
-    for chunk in chunks([j for j in head if j in ambiguous or j == id_column]) if rows else ():
+    ids, start = [], 0
+    for chunk in chunks(id_column) if rows else ():
         stop = start + len(chunk)
         if stop > len(rows):
             break
@@ -281,30 +269,26 @@ def _fill(table, head, chunks, reading):
         numeric = [k for k, j in enumerate(columns) if dtypes[j].kind in "fiub"]
         values[start:stop, numeric] = chunk[[columns[k] for k in numeric]]
         for k in sorted(set(range(len(columns))).difference(numeric)):
-            j = columns[k]
-            cells = chunk[j].astype(object).where(chunk[j].notna(), None)
-            for i, cell in enumerate(cells, start):
-                values[i, k], text = _parse_cell(cell, reading.decimal, j in ambiguous)
+            for i, cell in enumerate(_present_cells(chunk[columns[k]]), start):
+                values[i, k], text = _parse_cell(cell, reading.decimal)
                 if text is not None:
                     words[k][i] = text
         if id_column is not None:
-            column = chunk[id_column].map(as_text, na_action="ignore")
-            ids += column.astype(object).where(column.notna(), None).tolist()
+            ids += [cell and as_text(cell) for cell in _present_cells(chunk[id_column])]
         start = stop
     if start != len(rows):
-        raise ValueError(f"{name} has a quotation mark that is not closed")
+        raise ValueError(f"{table.name} has a quotation mark that is not closed")
 
-    # Rows without content are samples that lack the view, but not those that end the table.
-    filled = ~np.isnan(values).all(axis=1)
-    filled[[i for column in words for i in column]] = True
-    filled |= np.array([text is not None for text in ids or [None] * len(rows)], dtype=bool)
-    if not filled.any():
-        raise ValueError(f"{name} has names of columns, but no samples")
-    n = int(np.flatnonzero(filled)[-1]) + 1
-    # Nor are columns without a name and a value.
-    is_used = ~np.isnan(values).all(axis=0)
-    is_used |= np.array([bool(names[j] or words[k]) for k, j in enumerate(columns)], dtype=bool)
-    used = np.flatnonzero(is_used).tolist()
+    # Rows without content are samples that lack the view, but not those that end the table, nor are
+    # columns without a name and a value.
+    n = len(rows)
+    has_text = {i for column in words for i in column}.union(i for i in range(len(ids)) if ids[i])
+    while n and n - 1 not in has_text and np.isnan(values[n - 1]).all():
+        n -= 1
+    if n == 0:
+        raise ValueError(f"{table.name} has names of columns, but no samples")
+    is_empty = np.isnan(values).all(axis=0)
+    used = [k for k, j in enumerate(columns) if names[j] or words[k] or not is_empty[k]]
     table.values = values[:n] if len(used) == len(columns) else values[:n, used]
     table.words, table.rows = [words[k] for k in used], rows[:n]
     table.names = [names[columns[k]] or str(columns[k] + 1) for k in used]
@@ -313,7 +297,12 @@ def _fill(table, head, chunks, reading):
     return table
 
 
-def _find_ids(name, names, texts, reading):
+def _present_cells(column):
+    """The cells of a column of pandas, None for missing ones."""
+    return column.astype(object).where(column.notna(), None).tolist()
+
+
+def _find_ids(name, names, head, reading):
     """The position of the column of ids, or of the names of features in transposed tables."""
     # The user, then the model, then the first column decide.
     option, titles = reading.id_column, [title or str(j + 1) for j, title in enumerate(names)]
@@ -323,30 +312,25 @@ def _find_ids(name, names, texts, reading):
         if option not in (*titles, "none"):
             raise ValueError(f"{name}: there is no column {option!r}{alike(option, titles)}")
         return None if option == "none" else titles.index(option)
-    # Ids beside a column without a name that counts the rows are better than that counter.
-    j, counts = 0, [list(map(str, range(k, k + len(texts[0])))) for k in (0, 1)]
-    if len(names) > 1 and NAMELESS.fullmatch(names[0]) and texts[0] in counts:
-        j = int(bool(names[1]) and _are_ids(names, 1, texts[1]))
-    if not _are_ids(names, j, texts[j]):
-        return None
-    if FEATURE_NAMES.fullmatch(names[j]) and not reading.transposed:
-        raise ValueError(
-            f"{name}: column {names[j]!r} has names of features: use --transpose to read columns "
-            f"as samples, or --id-column {shlex.quote(names[j])} to keep rows"
-        )
-    return j
-
-
-def _are_ids(names, j, texts):
-    """Whether a column has ids: text, codes, or integers under a name of ids or of features."""
     # Text is an id; integers are ids only under a name, as they may be a feature.
-    numbers = [text for text in texts if is_number(text)]
-    whole = all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers)
-    if len(numbers) < len(texts) and (whole or 2 * len(numbers) < len(texts)):
-        return True
-    has_name = any(form.fullmatch(names[j]) for form in (ID_NAME, FEATURE_NAMES))
-    has_name = has_name or NAMELESS.fullmatch(names[j]) and any(names)
-    return bool((has_name or any(map(ID_NUMBER.fullmatch, texts))) and whole and texts)
+    texts = [as_text(cell).strip() for cell in _present_cells(head[0].dropna())]
+    numbers = list(filter(is_number, texts))
+    if not all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers):
+        return None
+    has_text = len(numbers) < len(texts) or any(map(ID_NUMBER.fullmatch, texts))
+    if not has_text and not (texts and any(names) and _is_id_name(names[0])):
+        return None
+    if FEATURE_NAMES.fullmatch(names[0]) and not reading.transposed:
+        raise ValueError(
+            f"{name}: column {names[0]!r} has names of features: use --transpose to read columns "
+            f"as samples, or --id-column {shlex.quote(names[0])} to keep rows"
+        )
+    return 0
+
+
+def _is_id_name(name):
+    """Whether a column of this name has ids, or names of features."""
+    return any(form.fullmatch(name) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
 
 
 # ------------------------------------------------------------------------------------------ cells
@@ -363,33 +347,28 @@ def is_number(text):
     return bool(NUMBER.fullmatch(text) or MARKED.fullmatch(text))
 
 
-def _are_ambiguous(cells):
-    """Whether cells are numbers in text, in all of which a point may separate thousands."""
-    if not all(isinstance(cell, str) for cell in cells):
-        return False
-    texts = [cell.strip() for cell in cells]
-    return all(map(THOUSANDS.fullmatch, texts)) and "." in "".join(texts)
+def _ambiguous_cells(column):
+    """Cells with a point, by row, if in all cells of a column points may separate thousands."""
+    cells = {i: cell for i, cell in enumerate(_present_cells(column)) if cell is not None}
+    for cell in cells.values():
+        if not isinstance(cell, str) or not THOUSANDS.fullmatch(cell.strip()):
+            return {}
+    return {i: cell for i, cell in cells.items() if "." in cell}
 
 
-def _parse_cell(cell, decimal, ambiguous):
+def _parse_cell(cell, decimal):
     """The number in a cell or NaN, and its text or None if it is a number or missing.
 
-    With the option --decimal, other marks separate thousands where these have their places. In
-    ``ambiguous`` columns, points make a number text.
+    With the option --decimal, other marks separate thousands where these have their places.
     """
     if cell is None or isinstance(cell, Real):
         return np.nan if cell is None else cell, None
-    cell = str(cell).strip()
-    text = cell
-    if text.lower() in LOGICAL:
-        return LOGICAL[text.lower()], None
+    text = str(cell).strip()
+    number = text
     if decimal is not None:
-        for marks in ("," if decimal == "." else ".", " \u00a0\u202f"):
-            groups = rf"[+-]?[1-9]\d{{,2}}(?:[{marks}]\d{{3}})+(?:\{decimal}\d+)?"
-            if re.fullmatch(groups, text, re.A):
-                text = re.sub(f"[{marks}]", "", text)
-        if decimal == ",":
-            text = text.replace(".", "?").replace(",", ".")
-    if ambiguous and "." in text or not NUMBER.fullmatch(text):
-        return np.nan, cell
-    return float(text), None
+        other = "," if decimal == "." else "."
+        groups = rf"[+-]?[1-9]\d{{,2}}([{other} \u00a0\u202f])\d{{3}}(\1\d{{3}})*(\{decimal}\d+)?"
+        match = re.fullmatch(groups, text, re.A)
+        number = text.replace(match[1], "") if match else text.replace(other, "?")
+        number = number.replace(decimal, ".")
+    return (float(number), None) if NUMBER.fullmatch(number) else (np.nan, text)

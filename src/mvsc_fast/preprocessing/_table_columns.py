@@ -1,5 +1,6 @@
 """Selection of columns of a table by name, prefix, position or slice."""
 
+from collections import Counter
 from difflib import get_close_matches
 
 import numpy as np
@@ -73,8 +74,8 @@ def positions_of(columns, names, n_columns, what):
         positions = [_position(column, names, n_columns, what) for column in columns]
     if not positions:
         raise ValueError(f"{what} has none of the {n_columns} columns")
-    if len(set(positions)) < len(positions):
-        repeated = next(j for j in positions if positions.count(j) > 1)
+    repeated, count = Counter(positions).most_common(1)[0]
+    if count > 1:
         raise ValueError(
             f"{what} has column {repeated if names is None else names[repeated]!r} twice"
         )
