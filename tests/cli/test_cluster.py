@@ -284,13 +284,12 @@ def test_config_and_module_entry():
         assert word in run.stdout
 
 
-def test_an_option_for_one_of_two_files_of_a_name_needs_the_whole_path(tables, capsys):
+def test_an_option_for_a_file_has_its_path_as_in_the_command(tables, capsys):
     folder, ids, _ = tables
     (folder / "new").mkdir()
     paths = [folder / "a.csv", folder / "new/a.csv"]
     paths[1].write_text((folder / "b.csv").read_text())
     arguments = ["cluster", *map(str, paths), "--clusters", "3", "--id-column"]
     assert main([*arguments, "a.csv:id"]) == 2
-    error = capsys.readouterr().err
-    assert "--id-column a.csv:id" in error and all(str(path) in error for path in paths)
+    assert "'a.csv:id'" in capsys.readouterr().err
     assert cluster(folder, *arguments[1:], f"{paths[1]}:id")[0] == ids
