@@ -622,4 +622,4 @@ def test_files_have_the_labels_of_arrays(form, condition, expected, tmp_path, ca
 def test_the_number_of_cells():
     """It shrinks only on purpose."""
     assert sum(len(questions_of(*pair)) for pair in PAIRS) == 2944
-    assert sum(len(commands_of(*pair)) for pair in WITH_FILES) == 74
+    assert sum(len(commands_of(*pair)) for pair in WITH_FILES) == 62

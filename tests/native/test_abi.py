@@ -122,6 +122,9 @@ def test_the_defaults_are_those_of_python(probe):
     assert SOLVERS[python["solver"]] == defaults.pop("solver")
     assert defaults.pop("lam") == 15.0  # in Python that follows from n_neighbors
     assert (defaults.pop("tol"), defaults.pop("max_iter")) == (1e-3, 100)  # of "dual"
+    # The penalties of "ialm" are those that were published, and an option in C alone.
+    penalty = {name: defaults.pop(name) for name in ("mu", "rho", "mu_max")}
+    assert penalty == {"mu": 1e-4, "rho": 1.1, "mu_max": 1e10}
     assert defaults == {name: python[name] for name in defaults}
 
 
