@@ -163,7 +163,8 @@ def _by_file(values, names):
     for_all, for_file = [], {path: [] for path in names}
     for value in values or ():
         head, colon, text = value.rpartition(":")
-        owners = [path for path, name in names.items() if colon and name == head]
+        file = str(Path(head))  # ./a.csv is a.csv
+        owners = [path for path in names if colon and (names[path] == head or str(path) == file)]
         if owners:
             for_file[owners[0]].append(text)
         else:
