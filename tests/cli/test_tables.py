@@ -730,6 +730,22 @@ def test_options_of_one_file_leave_the_others_alone(tmp_path, read):
         data = read(path, paths[1], decimal=f"{path}:,")
         np.testing.assert_array_equal(data.views["a"], X)
     assert_stops("--decimal ';'", read, paths[1], decimal=";")
+    assert_stops("'a.csv:,': .* FILE:MARK", read, *paths, decimal="a.csv:,")
+
+
+def test_advice_for_one_of_several_files_leaves_the_others_alone(tmp_path, read):
+    paths = [write(tmp_path / "a.csv", genes(name="gene")), write(tmp_path / "b.csv", frame(IDS))]
+    message = assert_stops("'gene' has names of features", read, *paths)
+    (file,) = shlex.split(re.search("use --transpose (.*?) to", message)[1])
+    np.testing.assert_array_equal(read(*paths, transpose=file).views["a"], X)
+    (column,) = shlex.split(re.search("--id-column (.*) to", message)[1])
+    assert_stops("have 0 ids in common", read, *paths, id_column=column)
+    message = assert_stops("b.csv: .* no column 'gene'", read, *paths, id_column="gene")
+    assert "--id-column FILE:NAME" in message
+    options = {"transpose": file, "columns": "!height"}
+    assert "--columns FILE:NAMES" in assert_stops("a.csv: .*'height'", read, *paths, **options)
+    write(paths[0], genes(TCGA))
+    assert_stops(f"look like samples: use --transpose {paths[0]}", read, *paths)
 
 
 # ---------------------------------------------------------------------------------- similarities
