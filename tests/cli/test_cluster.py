@@ -214,6 +214,14 @@ def test_labels_of_tables_without_a_header(tmp_path, capsys, classes):
     assert float(out.splitlines()[1].split()[1]) == 1 and "30 samples by cluster" in out
 
 
+def test_labels_without_ids_are_not_matched_with_ids(tables, capsys):
+    folder, _, y = tables
+    (folder / "truth.csv").write_text("\n".join(["kind", *(f"k{k}" for k in y)]))
+    arguments = [folder / "a.csv", "--clusters", 3, "--scores", folder / "truth.csv"]
+    assert main(["cluster", *map(str, arguments)]) == 2
+    assert "only 'kind', taken for ids" in capsys.readouterr().err
+
+
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_shown_once(data, monkeypatch, capsys):
     class Warns(ESTIMATORS["awp"]):

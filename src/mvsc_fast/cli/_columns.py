@@ -251,14 +251,20 @@ def check_text(table, columns):
     n = len(table.rows)
     j = min(columns, key=lambda j: (len(table.words[j]) >= n / 2, min(table.words[j])))
     row, words = min(table.words[j]), table.words[j]
+    kind = "not a number"
     advice = f"{_exclusion(table, columns)} excludes such columns, --id-column selects ids"
+    # Line 1 is a row with --no-header alone, and may have names of columns all the same.
+    is_first = n > 1 and (table.unit, table.rows[row]) == ("line", 1)
     if all(map(is_number, words.values())):
+        kind = "not a number beyond doubt"
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
+    elif is_first and all(set(table.words[j]) == {0} for j in columns):
+        advice = "if these are names of columns, omit --no-header, which holds for all files"
     cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
     raise ValueError(
-        f"{table.name}: {table.unit} {table.rows[row]}, column {table.names[j]!r} is {cell}, not a "
-        f"number: {advice}"
+        f"{table.name}: {table.unit} {table.rows[row]}, column {table.names[j]!r} is {cell}, "
+        f"{kind}: {advice}"
     )
 
 
