@@ -1,6 +1,7 @@
 """The options of the commands, and the forms of their values."""
 
 import argparse
+import math
 
 from ..methods import ESTIMATORS
 from ._outputs import STDOUT
@@ -174,12 +175,12 @@ def _clusters(text):
         name, equals, number = text.partition("=")
         if text == "auto":
             return text
-        if name == "resolution" and equals:
+        if name == "resolution" and equals and 0 < float(number) < math.inf:
             return float(number)
         if int(text) > 0:
             return int(text)
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(
-        f"expected a positive integer, auto or resolution=R, got {text!r}"
+        f"expected a positive integer, auto or resolution=R with a positive R, got {text!r}"
     )
