@@ -66,6 +66,8 @@ def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message)
         (["cluster", "a.npz", "--clusters", "few"], "got 'few'"),
         (["cluster", "a.npz", "--clusters", "0"], "got '0'"),
         (["cluster", "a.npz", "--clusters", "resolution=high"], "got 'resolution=high'"),
+        (["cluster", "a.npz", "--clusters", "resolution=nan"], "a positive R, got"),
+        (["cluster", "a.npz", "--clusters", "resolution=-1"], "a positive R, got"),
         (["cluster", "a.npz", "--clusters", "3", "--seed", "x"], "--seed: invalid int"),
     ],
 )
@@ -212,6 +214,14 @@ def test_labels_of_tables_without_a_header(tmp_path, capsys, classes):
     cluster(tmp_path, *arguments)
     out, _ = capsys.readouterr()
     assert float(out.splitlines()[1].split()[1]) == 1 and "30 samples by cluster" in out
+
+
+def test_labels_without_ids_are_not_matched_with_ids(tables, capsys):
+    folder, _, y = tables
+    (folder / "truth.csv").write_text("\n".join(["kind", *(f"k{k}" for k in y)]))
+    arguments = [folder / "a.csv", "--clusters", 3, "--scores", folder / "truth.csv"]
+    assert main(["cluster", *map(str, arguments)]) == 2
+    assert "only 'kind', taken for ids" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("default")

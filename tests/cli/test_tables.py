@@ -260,6 +260,13 @@ def test_no_header_is_inferred_from_numbers(read_text, header, outcome):
         ]
 
 
+def test_no_header_is_doubted_if_line_1_alone_has_text(read_text):
+    message = "line 1, column '2' is 'height', not a number: .* omit --no-header"
+    assert_stops(message, read_text, frame(IDS).to_csv(), no_header=True)
+    message, text = "column '2' is '1.234', .*--decimal", "a,1.234\nb,12\nc,13\n"
+    assert_stops(message, read_text, text, no_header=True)
+
+
 def test_r_writes_no_name_above_the_names_of_rows(read_text):
     for separator in "\t;,| ":
         for columns in NAMES, NAMES[:1]:
@@ -725,9 +732,27 @@ def test_options_of_one_file_leave_the_others_alone(tmp_path, read):
     write(paths[1], frame(IDS))
     frame(IDS).to_csv(paths[0], sep=";", decimal=",")
     assert_stops(f"a.csv: line 2, .*--decimal {paths[0]}:, tells", read, *paths)
-    assert_stops("b.csv: line 2, .*not a number", read, *paths, decimal=",")
-    np.testing.assert_array_equal(read(*paths, decimal=f"{paths[0]}:,").views["a"], X)
+    assert_stops("b.csv: line 2, .*not a number beyond doubt", read, *paths, decimal=",")
+    for path in (str(paths[0]), f"{tmp_path}//./a.csv"):
+        data = read(path, paths[1], decimal=f"{path}:,")
+        np.testing.assert_array_equal(data.views["a"], X)
     assert_stops("--decimal ';'", read, paths[1], decimal=";")
+    assert_stops("'a.csv:,': .* FILE:MARK", read, *paths, decimal="a.csv:,")
+
+
+def test_advice_for_one_of_several_files_leaves_the_others_alone(tmp_path, read):
+    paths = [write(tmp_path / "a.csv", genes(name="gene")), write(tmp_path / "b.csv", frame(IDS))]
+    message = assert_stops("'gene' has names of features", read, *paths)
+    (file,) = shlex.split(re.search("use --transpose (.*?) to", message)[1])
+    np.testing.assert_array_equal(read(*paths, transpose=file).views["a"], X)
+    (column,) = shlex.split(re.search("--id-column (.*) to", message)[1])
+    assert_stops("have 0 ids in common", read, *paths, id_column=column)
+    message = assert_stops("b.csv: .* no column 'gene'", read, *paths, id_column="gene")
+    assert "--id-column FILE:NAME" in message
+    options = {"transpose": file, "columns": "!height"}
+    assert "--columns FILE:NAMES" in assert_stops("a.csv: .*'height'", read, *paths, **options)
+    write(paths[0], genes(TCGA))
+    assert_stops(f"look like samples: use --transpose {paths[0]}", read, *paths)
 
 
 # ---------------------------------------------------------------------------------- similarities

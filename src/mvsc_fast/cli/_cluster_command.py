@@ -161,7 +161,7 @@ def _method_parameters(args):
         if args.method not in methods:
             option = "--precomputed" if name == "affinity" else "--clusters resolution=R"
             raise ValueError(
-                f"{option} would be ignored: it is for --method {' or '.join(methods)}, not for "
+                f"{option} would be ignored: it is for --method {', '.join(methods)}, not for "
                 f"{args.method}"
             )
     return parameters
@@ -199,7 +199,7 @@ def _prepare_outputs(args):
         if len(args.files) > 1 or len(suffixes) > 1 or not suffixes <= set(CELLS):
             raise ValueError(
                 f"--annotate copies one .h5ad or .h5mu file with its results, and cannot write "
-                f"{args.annotate} from {shown_name(' '.join(args.files))}"
+                f"{args.annotate} from {shown_name(', '.join(args.files))}"
             )
         check_source(args.files[0])
     if args.report and is_page(args.report):

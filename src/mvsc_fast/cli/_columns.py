@@ -11,7 +11,7 @@ from .._utils.messages import counted
 from ..preprocessing._table_columns import alike
 from ..views._frames import shown
 from ..views._suspects import constant_columns, find_suspects
-from ._tables import as_text, is_number
+from ._tables import as_text, is_number, transpose_option
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(
@@ -29,16 +29,19 @@ MIN_CODES = 3
 # -------------------------------------------------------------------------------------- selection
 
 
-def select_columns(names, selection, file):
+def select_columns(table, selection):
     """Positions of the columns that a text such as "height,w*,!weight" selects."""
-    selected, excluded = {}, set()
+    names, selected, excluded = table.names, {}, set()
     # Exact names come before patterns, because names may contain * or ?.
     for part in filter(None, map(str.strip, selection.split(","))):
         pattern = part.removeprefix("!")
         columns = [j for j, name in enumerate(names) if name == pattern]
         columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not columns and pattern != "*":
-            raise ValueError(f"{file}: there is no column {pattern!r}{alike(pattern, names)}")
+            hint = "; --columns FILE:NAMES is for one file" if table.prefix else ""
+            raise ValueError(
+                f"{table.name}: there is no column {pattern!r}{alike(pattern, names)}{hint}"
+            )
         if part.startswith("!"):
             excluded.update(columns)
         else:
@@ -95,7 +98,7 @@ def transpose(table, known_ids, selection, header):
     ``selection`` is the text of --columns, which says what the samples are. Without ``header``,
     samples have no ids.
     """
-    samples = select_columns(table.names, selection, table.name)
+    samples = select_columns(table, selection)
     if not samples:
         raise ValueError(f"{table.name}: no column except the names of features")
     if not is_selecting(selection):
@@ -158,12 +161,12 @@ def _name_form(name):
 
 def feature_columns(table, selection):
     """The columns that a text of --columns selects, after checks of their names and values."""
-    columns = select_columns(table.names, selection, table.name)
+    columns = select_columns(table, selection)
     if not is_selecting(selection):  # then it is the user who says that they are features
         if look_like_samples(table.names):
             raise ValueError(
                 f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
-                "--transpose"
+                f"{transpose_option(table.prefix)}"
             )
         _check_suspects(table, columns)
     if not columns:
@@ -212,7 +215,8 @@ def model_columns(table, view, columns):
         return list(range(len(table.names)))
     if absent := list((Counter(columns[view]) - Counter(table.names)).elements()):
         way = f"give files in the order {', '.join(columns)}, or some of them as VIEW=FILE"
-        way = "use --transpose" if set(absent) & set(table.ids or ()) else way
+        turn = f"use {transpose_option(table.prefix)}"
+        way = turn if set(absent) & set(table.ids or ()) else way
         raise ValueError(
             f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the model, "
             f"such as {shown(*absent)}: {way}"
@@ -247,14 +251,20 @@ def check_text(table, columns):
     n = len(table.rows)
     j = min(columns, key=lambda j: (len(table.words[j]) >= n / 2, min(table.words[j])))
     row, words = min(table.words[j]), table.words[j]
+    kind = "not a number"
     advice = f"{_exclusion(table, columns)} excludes such columns, --id-column selects ids"
+    # Line 1 is a row with --no-header alone, and may have names of columns all the same.
+    is_first = n > 1 and (table.unit, table.rows[row]) == ("line", 1)
     if all(map(is_number, words.values())):
+        kind = "not a number beyond doubt"
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
+    elif is_first and all(set(table.words[j]) == {0} for j in columns):
+        advice = "if these are names of columns, omit --no-header, which holds for all files"
     cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
     raise ValueError(
-        f"{table.name}: {table.unit} {table.rows[row]}, column {table.names[j]!r} is {cell}, not a "
-        f"number: {advice}"
+        f"{table.name}: {table.unit} {table.rows[row]}, column {table.names[j]!r} is {cell}, "
+        f"{kind}: {advice}"
     )
 
 

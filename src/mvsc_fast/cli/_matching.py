@@ -81,7 +81,7 @@ def _match_by_position(files, views, ids):
         is_other = hasattr(view, "columns") if file_index is None else not file_index.equals(index)
         if index is not None and is_other:
             raise ValueError(
-                f"{file} has no ids, or others, than the files that have some: --id-column "
+                f"{file} has no ids, or other ids than the first file that has some: --id-column "
                 "FILE:NAME selects a column of ids, and --id-column none matches the rows of all "
                 "files by position"
             )
@@ -117,7 +117,7 @@ def load_labels(path, ids, n_samples, id_name=None):
     else:
         raise ValueError(
             f"{file} must have one column of labels besides the ids, or one called label or "
-            f"cluster, but has {shown(*table.names) or 'none'}"
+            f"cluster, but has {shown(*table.names) or f'only {table.id_name!r}, taken for ids'}"
         )
     if table.ids is not None:
         check_ids(table)

@@ -1,14 +1,20 @@
 """The options of the commands, and the forms of their values."""
 
 import argparse
+import math
 
 from ..methods import ESTIMATORS
 from ._outputs import STDOUT
 from ._readers import ALL, Options
 
+SAMPLE_COLUMNS = "with --transpose, columns that are samples"
 
-def add_input(parser, files):
-    """Add the files and the options that say how to read them; returns their group."""
+
+def add_input(parser, files, columns):
+    """Add the files and the options that say how to read them; returns their group.
+
+    ``files`` and ``columns`` are the help of the files and of --columns.
+    """
     # Options that both commands have: which files, and how to read them.
     group = parser.add_argument_group("input")
     group.add_argument("files", nargs="+", metavar="FILE", help=files)
@@ -24,9 +30,7 @@ def add_input(parser, files):
         "--columns",
         metavar="NAMES",
         action="append",
-        help="columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
-        "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
-        "VIEW=NAMES with numbers, categories and text; with --transpose, columns that are samples",
+        help=columns,
     )
     add(
         "--transpose",
@@ -81,6 +85,9 @@ def add_cluster_options(parser):
         "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
         "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
         "folder with matrix.mtx; - is the standard input",
+        "columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
+        "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
+        f"VIEW=NAMES with numbers, categories and text; {SAMPLE_COLUMNS}",
     ).add_argument
     add(
         "--join",
@@ -174,12 +181,12 @@ def _clusters(text):
         name, equals, number = text.partition("=")
         if text == "auto":
             return text
-        if name == "resolution" and equals:
+        if name == "resolution" and equals and 0 < float(number) < math.inf:
             return float(number)
         if int(text) > 0:
             return int(text)
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(
-        f"expected a positive integer, auto or resolution=R, got {text!r}"
+        f"expected a positive integer, auto or resolution=R with a positive R, got {text!r}"
     )

@@ -13,7 +13,7 @@ from ..methods._prediction import check_limits, predicted_rows
 from ..views._frames import shown
 from ._cells import cells_kind, views_by_columns, with_columns
 from ._matching import ANY
-from ._options import add_input, add_output, reading_options
+from ._options import SAMPLE_COLUMNS, add_input, add_output, reading_options
 from ._outputs import STDOUT, check_printable, note_user, prepare_outputs, replaced, write_labels
 from ._readers import SUFFIXES, Fitted, load_data
 from ._saved import load_model
@@ -52,6 +52,7 @@ def add_parser(commands):
         parser,
         "a file for each view, in the order of the fit, or VIEW=FILE for some of the views; VIEW "
         "is the name of its file in the fit, without suffix",
+        f"{SAMPLE_COLUMNS}; FILE:NAMES for one file",
     )
     add = add_output(parser).add_argument
     add(

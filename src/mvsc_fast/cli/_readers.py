@@ -21,7 +21,16 @@ from ._columns import (
     select_columns,
     transpose,
 )
-from ._files import ALONE, STDIN, errors_of, file_kind, read_file, shown_name, without_packing
+from ._files import (
+    ALONE,
+    STDIN,
+    STDIN_NAME,
+    errors_of,
+    file_kind,
+    read_file,
+    shown_name,
+    without_packing,
+)
 from ._matching import ANY, match_views
 from ._tables import Reading, Table, as_text
 
@@ -95,13 +104,17 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     for path in kinds:
         decimal = decimals[path][-1]
         if decimal not in (None, ".", ","):
-            raise ValueError(f"--decimal {decimal!r}: the decimal mark is . or ,")
+            raise ValueError(
+                f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
+                "with the path of the command"
+            )
         id_name = fitted.id_name if fitted else None
-        reading = Reading(options.header, decimal, id_columns[path][-1], id_name, path in turned)
+        prefix = f"{names[path]}:" if len(kinds) > 1 else ""
+        reading = Reading(
+            options.header, decimal, id_columns[path][-1], id_name, path in turned, prefix
+        )
         contents[path] = read_file(path, lazy, reading)
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
-    for path in tables if len(kinds) > 1 else ():
-        tables[path].prefix = f"{names[path]}:"
 
     # The columns that are chosen are those of the file, which are samples if it is transposed.
     columns = {path: texts[1:] for path, texts in _by_file(options.columns, names).items()}
@@ -163,7 +176,8 @@ def _by_file(values, names):
     for_all, for_file = [], {path: [] for path in names}
     for value in values or ():
         head, colon, text = value.rpartition(":")
-        owners = [path for path, name in names.items() if colon and name == head]
+        file = str(Path(head))  # ./a.csv is a.csv
+        owners = [path for path in names if colon and (names[path] == head or str(path) == file)]
         if owners:
             for_file[owners[0]].append(text)
         else:
@@ -196,7 +210,9 @@ def _transposed_files(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
         return set(paths)
-    files = {path if path == STDIN else Path(path) for path in transpose if path != NONE}
+    files = {
+        STDIN if path in (STDIN, STDIN_NAME) else Path(path) for path in transpose if path != NONE
+    }
     if files - set(paths):
         raise ValueError(
             f"--transpose {shown_name(min(map(str, files - set(paths))))}: this is not one of the "
@@ -307,7 +323,7 @@ def _groups(table, texts):
     for name, equals, patterns in pairs:
         if not equals or name in groups:
             raise ValueError(f"--columns: {name!r} needs a name of its own, as in person=age,city")
-        columns = select_columns(table.names, patterns, table.name)
+        columns = select_columns(table, patterns)
         groups[name] = [table.names[j] for j in columns]
     return groups
 

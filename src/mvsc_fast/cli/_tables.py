@@ -51,6 +51,7 @@ class Reading(NamedTuple):
     id_column: str | None = None
     id_name: str | None = None  # of the column of ids in the fit
     transposed: bool = False  # then the ids are names of features
+    prefix: str = ""  # of values of options that are for this file alone
 
 
 @dataclass
@@ -116,7 +117,7 @@ def _read_text(source, name, reading):
         size = max(1, N_CELLS // len(names))
         return read(dtype=None if id_column is None else {id_column: str}, chunksize=size)
 
-    table = Table(name, names, None, None, lines, notes=notes)
+    table = Table(name, names, None, None, lines, notes=notes, prefix=reading.prefix)
     return _fill(table, read(dtype=str, nrows=N_HEAD), chunks, reading)
 
 
@@ -238,7 +239,7 @@ def _read_parquet(path, name, reading):
 
 def _from_frame(cells, names, rows, name, reading):
     cells = cells.set_axis(range(len(names)), axis=1)
-    table = Table(name, names, None, None, rows, unit="row")
+    table = Table(name, names, None, None, rows, unit="row", prefix=reading.prefix)
     return _fill(table, cells[:N_HEAD], lambda id_column: [cells], reading)
 
 
@@ -310,7 +311,8 @@ def _find_ids(name, names, head, reading):
         option = reading.id_name
     if option is not None:
         if option not in (*titles, "none"):
-            raise ValueError(f"{name}: there is no column {option!r}{alike(option, titles)}")
+            hint = "; --id-column FILE:NAME is for one file" if reading.prefix else ""
+            raise ValueError(f"{name}: there is no column {option!r}{alike(option, titles)}{hint}")
         return None if option == "none" else titles.index(option)
     # Text is an id; integers are ids only under a name, as they may be a feature.
     texts = [as_text(cell).strip() for cell in _present_cells(head[0].dropna())]
@@ -322,10 +324,16 @@ def _find_ids(name, names, head, reading):
         return None
     if FEATURE_NAMES.fullmatch(names[0]) and not reading.transposed:
         raise ValueError(
-            f"{name}: column {names[0]!r} has names of features: use --transpose to read columns "
-            f"as samples, or --id-column {shlex.quote(names[0])} to keep rows"
+            f"{name}: column {names[0]!r} has names of features: use "
+            f"{transpose_option(reading.prefix)} to read columns as samples, or --id-column "
+            f"{shlex.quote(reading.prefix + names[0])} to keep rows"
         )
     return 0
+
+
+def transpose_option(prefix):
+    """The option that reads columns as samples, in one file if its options have a prefix."""
+    return f"--transpose {shlex.quote(prefix[:-1])}" if prefix else "--transpose"
 
 
 def _is_id_name(name):
