@@ -122,6 +122,26 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     assert (swapped == both.loc[swapped.index]).all()
 
 
+@pytest.mark.parametrize("mark", ".,")
+@pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
+@pytest.mark.filterwarnings("ignore:the labels agree little", "ignore:.*unlike")
+def test_the_decimal_mark_is_that_of_the_fit(cohort, tmp_path, capsys, mark, model):
+    """A single sample may have values that all look like thousands, such as 140.884."""
+    _, tables, _ = cohort
+    forms = {"decimal": mark, "sep": ";"}
+    tables["rna"].iloc[:100].to_csv(tmp_path / "rna.csv", **forms)
+    fit(tmp_path, "rna.csv", *(["--decimal", mark] if mark == "," else []), model=model)
+    capsys.readouterr()
+    sample = tables["rna"].iloc[[120]] * 0 + 140.884
+    sample.to_csv(tmp_path / "new.csv", **forms)
+    assert main(["predict", str(tmp_path / model), str(tmp_path / "new.csv")]) == 0
+    labels = capsys.readouterr().out
+    sample.to_csv(tmp_path / "new.csv")
+    options = ["--decimal", "."]
+    assert main(["predict", str(tmp_path / model), str(tmp_path / "new.csv"), *options]) == 0
+    assert capsys.readouterr().out == labels
+
+
 @pytest.mark.filterwarnings("default")
 def test_files_with_few_ids_in_common(cohort, tmp_path, capsys):
     folder, tables, _ = cohort

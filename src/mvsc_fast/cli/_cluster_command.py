@@ -287,6 +287,7 @@ def _save(args, data, model):
             "columns": data.columns,
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
+            "decimal": data.decimal,
             "one_table": data.one_table,
             "version": __version__,
             "encoder": data.encoder,

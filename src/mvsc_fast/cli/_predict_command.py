@@ -89,6 +89,7 @@ def run(args):
         dict(zip(names, saved.get("n_features", ()), strict=False)),  # none in old models
         _use(saved, present_names, path),
         saved.get("encoder"),
+        saved.get("decimal"),
     )
     files = paths[:1] if is_shared else [paths[i] for i in present]
     data = load_data(files, reading_options(args, join=ANY), fitted=fitted)

@@ -49,6 +49,7 @@ class Data(NamedTuple):
     one_table: bool = False  # whether all views are columns of one table
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
     encoder: Any = None  # of groups of mixed columns
+    decimal: str | None = "."  # decimal mark of the files, None if it differs
 
 
 class Fitted(NamedTuple):
@@ -60,6 +61,7 @@ class Fitted(NamedTuple):
     n_features: dict  # of each view, by its name; empty in old models
     use: Any = None  # matrices of cells
     encoder: Any = None  # of groups of mixed columns
+    decimal: str | None = None  # decimal mark of the files; None if it differs, and in old models
 
 
 class Options(NamedTuple):
@@ -100,7 +102,7 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     # Each file is read once, also if several views are columns of it.
     names = {path: shown_name(path) for path in kinds}
     decimals, id_columns = _by_file(options.decimal, names), _by_file(options.id_column, names)
-    contents = {}
+    contents, marks = {}, set()
     for path in kinds:
         decimal = decimals[path][-1]
         if decimal not in (None, ".", ","):
@@ -108,10 +110,20 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
                 f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
                 "with the path of the command"
             )
-        id_name = fitted.id_name if fitted else None
+        # New samples have the decimal mark of the fit, unless an option says another one.
+        fitted_mark, id_name = (fitted.decimal, fitted.id_name) if fitted else (None, None)
+        if decimal is None and fitted_mark == ",":
+            decimal = fitted_mark
+        marks.add(decimal or ".")
         prefix = f"{names[path]}:" if len(kinds) > 1 else ""
         reading = Reading(
-            options.header, decimal, id_columns[path][-1], id_name, path in turned, prefix
+            options.header,
+            decimal,
+            id_columns[path][-1],
+            id_name,
+            path in turned,
+            prefix,
+            has_points=fitted_mark == ".",
         )
         contents[path] = read_file(path, lazy, reading)
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
@@ -165,7 +177,17 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     titles = [list(view.columns) if hasattr(view, "columns") else None for view in views]
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
     views = dict(zip(view_names, views, strict=True))
-    return Data(views, None, ids, id_name, notes, titles, len(kinds) < len(views), encoder=encoder)
+    return Data(
+        views,
+        None,
+        ids,
+        id_name,
+        notes,
+        titles,
+        one_table=len(kinds) < len(views),
+        encoder=encoder,
+        decimal=marks.pop() if len(marks) == 1 else None,
+    )
 
 
 # ---------------------------------------------------------------------------------------- options

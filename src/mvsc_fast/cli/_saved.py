@@ -37,9 +37,9 @@ def _loaded(path):
     names, columns, _, note = names_in(model.predictor_.model.image)
     model.view_names_in_ = names
     # The note of a file of another program may contain anything.
-    facts = {"id_name": None, "one_table": False, "version": None}
+    facts = {"id_name": None, "one_table": False, "version": None, "decimal": None}
     facts |= {name: value for name, value in note_content(note).items() if name in facts}
-    for name in ("id_name", "version"):
+    for name in ("id_name", "version", "decimal"):
         if not (facts[name] is None or isinstance(facts[name], str)):
             raise ValueError(f"{path}: its note is damaged ({name} is no text)")
     if not isinstance(facts["one_table"], bool):

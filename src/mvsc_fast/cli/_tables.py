@@ -52,6 +52,7 @@ class Reading(NamedTuple):
     id_name: str | None = None  # of the column of ids in the fit
     transposed: bool = False  # then the ids are names of features
     prefix: str = ""  # of values of options that are for this file alone
+    has_points: bool = False  # whether points are decimal marks, as in the fit
 
 
 @dataclass
@@ -256,7 +257,8 @@ def _fill(table, head, chunks, reading):
     names, rows = table.names, table.rows
     id_column = _find_ids(table.name, names, head, reading)
     columns = [j for j in range(len(names)) if j != id_column]
-    words = [{} if reading.decimal else _ambiguous_cells(head[j]) for j in columns]
+    is_known = reading.decimal or reading.has_points
+    words = [{} if is_known else _ambiguous_cells(head[j]) for j in columns]
 
     # Numbers fill a matrix, chunk by chunk.
     single = all(dtype == np.float32 for dtype in head[columns].dtypes)
