@@ -116,16 +116,8 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
             decimal = fitted_mark
         marks.add(decimal or ".")
         prefix = f"{names[path]}:" if len(kinds) > 1 else ""
-        reading = Reading(
-            options.header,
-            decimal,
-            id_columns[path][-1],
-            id_name,
-            path in turned,
-            prefix,
-            has_points=fitted_mark == ".",
-        )
-        contents[path] = read_file(path, lazy, reading)
+        facts = id_columns[path][-1], id_name, path in turned, prefix, fitted_mark == "."
+        contents[path] = read_file(path, lazy, Reading(options.header, decimal, *facts))
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
 
     # The columns that are chosen are those of the file, which are samples if it is transposed.
@@ -177,17 +169,9 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     titles = [list(view.columns) if hasattr(view, "columns") else None for view in views]
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
     views = dict(zip(view_names, views, strict=True))
-    return Data(
-        views,
-        None,
-        ids,
-        id_name,
-        notes,
-        titles,
-        one_table=len(kinds) < len(views),
-        encoder=encoder,
-        decimal=marks.pop() if len(marks) == 1 else None,
-    )
+    mark = marks.pop() if len(marks) == 1 else None
+    is_shared = len(kinds) < len(views)
+    return Data(views, None, ids, id_name, notes, titles, is_shared, None, encoder, mark)
 
 
 # ---------------------------------------------------------------------------------------- options
