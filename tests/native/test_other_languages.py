@@ -1,6 +1,7 @@
 """The scripts of docs/other_languages.md, where R with reticulate and Octave are installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,10 +38,8 @@ def test_r():
         pytest.skip("reticulate before 1.38 does not convert arrays of NumPy 2")
     pytest.importorskip("pandas")
     output = run(["Rscript", EXAMPLES / "r" / "cluster.R", sys.executable])
-    table = [
-        line.split()[1:] for line in output.splitlines() if line.strip()[:2] in ("0 ", "1 ", "2 ")
-    ]
-    assert sorted(sum(table, [])) == ["0"] * 6 + ["40"] * 3
+    table = re.findall(r"^ *[012] +(\d+) +(\d+) +(\d+) *$", output, re.MULTILINE)
+    assert sorted(sum(table, ())) == ["0"] * 6 + ["40"] * 3
     assert "120 samples in 3 clusters" in output
 
 
