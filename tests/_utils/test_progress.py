@@ -58,6 +58,17 @@ def test_true_stops_the_solver_without_a_warning(estimator, last, views):
     assert model.n_iter_ == last and not model.converged_ and model.labels_.shape == (60,)
 
 
+def test_an_exception_ends_the_fit_and_leaves_the_estimator_usable(views):
+    def fail(state):
+        if state.stage == "solve" and state.iteration == 2:
+            raise RuntimeError("enough")
+
+    model = TRPCA(3, random_state=0, callback=fail)
+    with pytest.raises(RuntimeError, match="enough"):
+        model.fit(views)
+    assert model.set_params(callback=None).fit(views).converged_
+
+
 @pytest.mark.parametrize("stage", ["labellings", "consensus", "refinement", "prediction"])
 def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
     def interrupt(state):
@@ -75,6 +86,11 @@ def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
         model.set_params(callback=interrupt).fit([X[::-1][:50] for X in views])
     np.testing.assert_array_equal(model.predict(views), labels)
     assert len(model.labels_) == 60
+
+
+def test_a_callback_ends_the_search_for_labellings_without_a_word(views, capsys):
+    model = ConsensusTLRR(3, random_state=0, callback=lambda s: s.stage == "labellings").fit(views)
+    assert len(model.candidates_["graph"]) < 10 and capsys.readouterr().err == ""
 
 
 def test_long_stages_say_how_long_they_may_take(monkeypatch, views, capsys):

@@ -87,6 +87,15 @@ def test_labels_do_not_depend_on_order_threads_or_the_global_generator(given, mo
     np.testing.assert_array_equal(coarse.fit_predict(views), coarse.fit_predict(views))
 
 
+def test_a_model_that_was_saved_without_a_resolution_loads(given):
+    older = ConsensusTLRR(6, random_state=0).fit(given[0])
+    del older.resolution
+    loaded = pickle.loads(pickle.dumps(older))
+    assert repr(loaded) == "ConsensusTLRR(n_clusters=6, random_state=0)"
+    np.testing.assert_array_equal(clone(loaded).fit_predict(given[0]), older.labels_)
+    assert "found 6 clusters" in explain(loaded, given[0]).methods_paragraph
+
+
 def test_saved_models_predict_the_same(given, model, tmp_path):
     expected = model.predict(given[0])
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(given[0]), expected)

@@ -137,6 +137,12 @@ def test_permuting_the_samples_permutes_everything_to_the_bit(subspaces, fitted)
         np.testing.assert_array_equal(X, original)
 
 
+@pytest.mark.parametrize("factor", [1e-150, 1e100])
+def test_labels_do_not_depend_on_the_units(subspaces, fitted, factor):
+    labels = ConsensusTLRR(4, random_state=0).fit_predict([factor * X for X in subspaces[0]])
+    assert adjusted_rand_score(labels, fitted.labels_) == 1
+
+
 def test_sparse_counts_of_more_features_than_samples():
     rng = np.random.RandomState(0)
     y = np.arange(90) % 3
@@ -282,6 +288,13 @@ def test_few_samples(n):
 def test_classes_of_very_different_sizes():
     views, y = blobs(0, 3, seed=0, sizes=[470, 25, 5])
     assert adjusted_rand_score(y, ConsensusTLRR(3, random_state=0).fit_predict(views)) == 1
+
+
+def test_repeated_samples_share_a_label():
+    views, y = blobs(60, 3, seed=0)
+    labels = ConsensusTLRR(3, random_state=0).fit_predict([np.repeat(X, 2, axis=0) for X in views])
+    np.testing.assert_array_equal(labels[::2], labels[1::2])
+    assert adjusted_rand_score(y, labels[::2]) == 1
 
 
 def test_one_cluster(subspaces):
@@ -624,6 +637,21 @@ def test_negative_zeros_are_zeros_when_samples_are_drawn():
 
 
 # ------------------------------------------------------------------ fits that do not end
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(subspaces):
+    views = subspaces[0]
+    model = ConsensusTLRR(4, random_state=0).fit(views)
+    before = dict(vars(model))
+
+    def fail(state):
+        if state.stage == "refinement":
+            raise KeyboardInterrupt
+
+    model.set_params(callback=fail)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([X[:100] for X in views])
+    assert {**vars(model), "callback": None} == before
 
 
 def test_parameters_set_during_a_fit_are_those_of_the_next(subspaces):

@@ -65,6 +65,13 @@ def test_snn_equals_its_twin(v, n, weights):
     np.testing.assert_array_equal(W, before)
 
 
+@pytest.mark.parametrize("method", [trpca, snn])
+def test_any_thread_count_gives_the_same_result(method, threads_at_any_size):
+    W = random_similarities(3, 70)
+    one, two = (method(W, n_threads=threads, max_iter=80) for threads in (1, 2))
+    np.testing.assert_allclose(one.tensor, two.tensor, atol=1e-10)
+
+
 @pytest.mark.parametrize("estimator", [SNN, TRPCA])
 def test_labels_depend_on_the_order_of_samples_only_with_a_warning(estimator, subspaces):
     """The first iterations of both methods shrink the whole tensor to zero."""

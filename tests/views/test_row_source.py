@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 import zarr
 
 from mvsc_fast import ConsensusTLRR
@@ -121,6 +122,25 @@ def test_given_labels_stay_and_others_come_from_their_rows(views):
     expected = (views[0][:, 0] > 0).astype(int)
     expected[[0, 59, 60, 499]] = 7, 8, 9, 10
     np.testing.assert_array_equal(labels, expected)
+
+
+@pytest.mark.parametrize(
+    ("layout", "value"),
+    [
+        (np.asarray, -np.inf),
+        (scipy.sparse.csr_array, -np.inf),
+        (scipy.sparse.csr_array, np.nan),
+    ],
+)
+def test_the_first_entry_that_cannot_be_used_is_named(views, layout, value):
+    message = f"view 1 has {value} in row 410, column 5: impute or remove such samples"
+    broken = [views[0], views[1].copy()]
+    broken[1][410, 5] = broken[1][411, 2] = value
+    source = RowSource([layout(X) for X in broken], rows=64)
+    with pytest.raises(ValueError, match=message):
+        summarised(source)
+    with pytest.raises(ValueError, match=message):
+        labels_of(source, len, np.empty(0, int), np.empty(0, int))
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,11 @@ def test_results_do_not_depend_on_the_form_of_views(views, form, tmp_path):
     assert str(explain(model, stored)) == str(explain(same, views))
 
 
+def test_labels_do_not_depend_on_threads(views):
+    labels, same = (fitted(views, max_samples=200, n_threads=k).labels_ for k in (1, 3))
+    np.testing.assert_array_equal(labels, same)
+
+
 def test_a_model_and_its_files_scale_new_samples(views, tmp_path):
     model = fitted(views)
     model.to_native(tmp_path / "model.mvsc")
