@@ -65,6 +65,7 @@ def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message)
         (["cluster", "a.npz", "--clusters", "3", "--clusers", "3"], "--clusers 3 (usage: mvsc-"),
         (["cluster", "a.npz", "--clusters", "few"], "got 'few'"),
         (["cluster", "a.npz", "--clusters", "0"], "got '0'"),
+        (["cluster", "a.npz", "--clusters", "1_0"], "got '1_0'"),
         (["cluster", "a.npz", "--clusters", "resolution=high"], "got 'resolution=high'"),
         (["cluster", "a.npz", "--clusters", "resolution=nan"], "a positive R, got"),
         (["cluster", "a.npz", "--clusters", "resolution=-1"], "a positive R, got"),

@@ -142,6 +142,15 @@ def test_the_decimal_mark_is_that_of_the_fit(cohort, tmp_path, capsys, mark, mod
     assert capsys.readouterr().out == labels
 
 
+def test_arrays_tell_no_decimal_mark(cohort, tmp_path, capsys):
+    _, tables, _ = cohort
+    np.save(tmp_path / "rna.npy", tables["rna"].to_numpy())
+    fit(tmp_path, "rna.npy")
+    (tables["rna"].iloc[[120]] * 0 + 140.884).to_csv(tmp_path / "new.csv", index=False)
+    assert main(["predict", str(tmp_path / "model.pkl"), str(tmp_path / "new.csv")]) == 2
+    assert "'140.884'" in capsys.readouterr().err
+
+
 @pytest.mark.filterwarnings("default")
 def test_files_with_few_ids_in_common(cohort, tmp_path, capsys):
     folder, tables, _ = cohort

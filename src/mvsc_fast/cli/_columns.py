@@ -162,7 +162,7 @@ def _name_form(name):
 def feature_columns(table, selection):
     """The columns that a text of --columns selects, after checks of their names and values."""
     columns = select_columns(table, selection)
-    if not is_selecting(selection):  # then it is the user who says that they are features
+    if not is_selecting(selection):  # else the user says that they are features
         if look_like_samples(table.names):
             raise ValueError(
                 f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
@@ -212,7 +212,9 @@ def _check_suspects(table, columns):
 def model_columns(table, view, columns):
     """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
     if columns[view] is None:
-        return list(range(len(table.names)))
+        order = list(range(len(table.names)))
+        check_text(table, order)
+        return order
     if absent := list((Counter(columns[view]) - Counter(table.names)).elements()):
         way = f"give files in the order {', '.join(columns)}, or some of them as VIEW=FILE"
         turn = f"use {transpose_option(table.prefix)}"

@@ -183,7 +183,7 @@ def _clusters(text):
             return text
         if name == "resolution" and equals and 0 < float(number) < math.inf:
             return float(number)
-        if int(text) > 0:
+        if text.isdecimal() and int(text) > 0:
             return int(text)
     except ValueError:
         pass

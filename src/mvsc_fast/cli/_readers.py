@@ -49,7 +49,7 @@ class Data(NamedTuple):
     one_table: bool = False  # whether all views are columns of one table
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
     encoder: Any = None  # of groups of mixed columns
-    decimal: str | None = "."  # decimal mark of the files, None if it differs
+    decimal: str | None = None  # decimal mark of the tables; None if it differs, and of arrays
 
 
 class Fitted(NamedTuple):
@@ -61,7 +61,7 @@ class Fitted(NamedTuple):
     n_features: dict  # of each view, by its name; empty in old models
     use: Any = None  # matrices of cells
     encoder: Any = None  # of groups of mixed columns
-    decimal: str | None = None  # decimal mark of the files; None if it differs, and in old models
+    decimal: str | None = None  # see `Data`; None in old models
 
 
 class Options(NamedTuple):
@@ -114,10 +114,11 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
         fitted_mark, id_name = (fitted.decimal, fitted.id_name) if fitted else (None, None)
         if decimal is None and fitted_mark == ",":
             decimal = fitted_mark
-        marks.add(decimal or ".")
         prefix = f"{names[path]}:" if len(kinds) > 1 else ""
         facts = id_columns[path][-1], id_name, path in turned, prefix, fitted_mark == "."
         contents[path] = read_file(path, lazy, Reading(options.header, decimal, *facts))
+        if isinstance(contents[path], Table):
+            marks.add(decimal or ".")
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
 
     # The columns that are chosen are those of the file, which are samples if it is transposed.
@@ -272,7 +273,7 @@ def _view(table, selection, is_turned, square, fitted):
         check_text(table, columns)
     elif not is_turned:
         columns = feature_columns(table, selection)
-    if fitted or not is_selecting(selection):  # then the user says that all are numbers
+    if fitted or not is_selecting(selection):  # else the user says that all are numbers
         check_codes(table, columns)
     # A matrix of all columns is not copied.
     is_whole = columns == list(range(len(table.names)))
