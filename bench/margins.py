@@ -1,6 +1,6 @@
 """How many samples that are in the cluster of another class the least certain samples contain.
 
-Usage: python bench/margins.py [--sets NAME ...] [--max-samples 1000] [--plot FILE]
+Usage: python bench/margins.py [--sets NAME ...] [--max-samples 1000]
 
 Three cases of each of sixteen sets: all samples, 80 % of them, and unequal clusters. Clusters and
 classes are matched one to one; a sample whose cluster is not that of its class is misplaced. The
@@ -9,10 +9,8 @@ for the least certain tenth the share of the misplaced samples that it contains,
 misplaced ones. The second has the share of misplaced samples by certainty, and that predicted by
 isotonic regression on the other fifteen sets. The third is the same for the margins of the second
 half of the samples, which the first half predicts. All are means over sets, with standard errors.
---plot draws the second and the third.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sets import SIXTEEN, at_hand, case
@@ -121,27 +119,7 @@ def print_calibration(title, curve, n_sets):
     print_table([title, "samples", "misplaced", "predicted from the other sets"], rows)
 
 
-def plotted(curves, path):
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained", sharey=True)
-    for ax, (title, curve) in zip(axes, curves.items(), strict=True):
-        ends = np.minimum([-0.2 if "certainty" in title else 0, *curve], 1)
-        middle = (ends[1:] + ends[:-1]) / 2
-        values = [rows[1] for rows in curve.values()]
-        for k in range(max(map(len, values))):
-            has_set = [len(rows) > k for rows in values]
-            of_set = [rows[k] for rows in values if len(rows) > k]
-            ax.plot(middle[has_set], of_set, ".", color="0.75")
-        error = [rows.std() / np.sqrt(len(rows)) for rows in values]
-        ax.errorbar(middle, [rows.mean() for rows in values], error, fmt="o-", label="measured")
-        predicted = [rows[2].mean() for rows in curve.values()]
-        ax.plot(middle, predicted, "s--", label="predicted from the other sets")
-        ax.set(xlabel=title)
-    axes[0].set(ylabel="share of misplaced samples")
-    axes[0].legend(fontsize="small")
-    figure.savefig(path, dpi=100)
-
-
-def main(sets, max_samples, plot):
+def main(sets, max_samples):
     by_set, later = {}, {}
     for name, (views, y) in at_hand(sets):
         by_set[name] = list(cases_of(name, views, y, max_samples))
@@ -154,16 +132,10 @@ def main(sets, max_samples, plot):
         certainty = [explanation.samples["certainty"] for explanation, _ in cases]
         wrong = [wrong for _, wrong in cases]
         fitted[name] = [np.concatenate(certainty), np.concatenate(wrong)]
-    curves = {
-        "certainty of fitted samples": calibrated(fitted),
-        "margin of new samples": calibrated(later),
-    }
-    for title, curve in curves.items():
-        print_calibration(title.split()[0], curve, len(by_set))
-        print()
-    if plot:
-        plotted(curves, plot)
+    print_calibration("certainty", calibrated(fitted), len(by_set))
+    print()
+    print_calibration("margin", calibrated(later), len(by_set))
 
 
 if __name__ == "__main__":
-    run(main, __doc__, sets=[*SIXTEEN], max_samples=1000, plot=None)
+    run(main, __doc__, sets=[*SIXTEEN], max_samples=1000)

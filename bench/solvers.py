@@ -1,7 +1,6 @@
 """NumPy twin, published iteration and certified solver in one run.
 
 Usage: python bench/solvers.py [--full] [--only yale_3view]
-       python bench/solvers.py --triples 500
        python bench/solvers.py --tolerances 500
 
 Times are seconds of one run, medians of three for the dual solver of small tensors. "speed-up"
@@ -9,20 +8,16 @@ is against the twin on the same number of threads. ACC is on the samples in the 
 default W (shuffled, 15 neighbours, alpha 9), or the paper's W (t-SVD-MSC lam 0.5, DFT, file order).
 Above 1000 samples there is one thread. Without --full, twins of that size run 20 iterations and are
 scaled to the count of the compiled published iteration, which is that of the twin wherever both
-were run; "~" marks them. --full also runs uci_digit. --triples runs the dual solver on all triples
-of the views of handwritten digits, default W of that many shuffled samples, one thread; its times
-are of the CPU. --tolerances compares what the dual solver returns at three tolerances with what it
-returns at 1e-6: the error relative to that tensor, and the adjusted Rand index of its labels with
-those of that tensor and with the true ones; default W of at most that many shuffled samples.
+were run; "~" marks them. --full also runs uci_digit. --tolerances compares what the dual solver
+returns at three tolerances with what it returns at 1e-6: the error relative to that tensor, and the
+adjusted Rand index of its labels with those of that tensor and with the true ones; default W of at
+most that many shuffled samples.
 """
-
-import argparse
-import itertools
 
 import numpy as np
 from sets import SIXTEEN
 from sklearn.metrics import adjusted_rand_score
-from timing import cpu_seconds, limit_threads, print_table, stopwatch, twin
+from timing import cpu_seconds, limit_threads, print_table, run, stopwatch, twin
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.methods import TSVDMSC
@@ -74,10 +69,10 @@ def print_tlrr(full, only):
     for name, W, parameters, y in problems(full, only):
         n = W.shape[1]
         for n_threads in threads(n):
-            run = {"n_threads": n_threads, **parameters}
+            options = {"n_threads": n_threads, **parameters}
             with limit_threads(n_threads):
-                times = [stopwatch(tlrr, W, **run) for _ in range(3 if n < 1000 else 1)]
-                ialm_time, ialm = stopwatch(tlrr, W, solver="ialm", **run)
+                times = [stopwatch(tlrr, W, **options) for _ in range(3 if n < 1000 else 1)]
+                ialm_time, ialm = stopwatch(tlrr, W, solver="ialm", **options)
                 twin_time, mark = twin_seconds(W, parameters, ialm.n_iter, full)
             dual_time, dual = np.median([seconds for seconds, _ in times]), times[-1][1]
             rows.append(
@@ -97,18 +92,6 @@ def print_tlrr(full, only):
                 )
     header = "tensor | n | threads | solver | seconds | speed-up | iterations | in eigenproblems"
     print_table(f"{header} | relative gap | ACC", rows)
-
-
-def print_triples(n):
-    """Iterations and CPU seconds of the dual solver; view 3 has six columns."""
-    views, y = datasets.load_handwritten()
-    sample = np.random.RandomState(0).permutation(len(y))[:n]
-    rows = []
-    for triple in itertools.combinations(range(len(views)), 3):
-        W = similarity.self_representation([views[j][sample] for j in triple])
-        seconds, result = cpu_seconds(tlrr, W, n_threads=1)
-        rows.append([triple, len(W), result.n_iter, f"{seconds:.2f}", f"{result.gap:.1e}"])
-    print_table("views | slices | iterations | CPU seconds | relative gap", rows)
 
 
 def print_tolerances(n):
@@ -141,36 +124,12 @@ def print_tolerances(n):
     print_table(f"{header} | ARI with 1e-6 | ARI with truth", rows)
 
 
-def print_tsvd(only):
-    rows = []
-    for name in [name for name in ("yaleb10", "coil20") if only in name]:
-        views, _ = SIXTEEN[name]()
-        for n_threads in threads(len(views[0])):
-            with limit_threads(n_threads):
-                ours = TSVDMSC(**FOURIER, n_threads=n_threads, n_init=1).fit(views)
-                twin_time, (Z, n_iter) = stopwatch(twin("tsvd_msc").tsvd_msc, views, lam=0.5)
-            seconds = ours.history_["seconds"][-1]  # of the iteration alone
-            rows.append(
-                f"{name} | {len(Z[0])} | {n_threads} | {twin_time:.2f} | {seconds:.2f} | "
-                f"{twin_time / seconds:.1f} | {ours.n_iter_} ({n_iter}) | "
-                f"{np.abs(Z - ours.representation_).max():.0e}"
-            )
-    header = "t-SVD-MSC on | n | threads | NumPy twin | mvsc_fast | speed-up | iterations (twin)"
-    print_table(f"{header} | largest difference", rows)
+def main(full, only, tolerances):
+    if tolerances:
+        print_tolerances(tolerances)
+    else:
+        print_tlrr(full, only)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="run the large twins to their end")
-    parser.add_argument("--only", default="", help="data sets whose name contains this")
-    parser.add_argument("--triples", type=int, default=0, help="samples of handwritten digits")
-    parser.add_argument("--tolerances", type=int, default=0, help="samples of each set")
-    options = parser.parse_args()
-    if options.triples:
-        print_triples(options.triples)
-    elif options.tolerances:
-        print_tolerances(options.tolerances)
-    else:
-        print_tlrr(options.full, options.only)
-        print()
-        print_tsvd(options.only)
+    run(main, __doc__, None, full=False, only="", tolerances=0)
