@@ -5,13 +5,11 @@ Usage: python bench/missing.py [--shares .1 .3 .5] [--draws 3] [--sets NAME ...]
 
 ACC of shuffled samples. Every entry of the table of samples and views is removed with the
 probability given, but no sample's last view. "NaN" is ConsensusTLRR on views with rows of NaN.
-"ridge" and "mean" are ConsensusTLRR on views whose missing rows are predicted from the other
-views, or are the mean of the view.
+"mean" is ConsensusTLRR on views whose missing rows are the mean of the view.
 
 With --cells every cell is removed with the probability given. "NaN" is ConsensusTLRR, which fills
 cells by the multiple of the mean row that is nearest to the others of the row. "mean" fills column
-means, "KNN" is KNNImputer of scikit-learn (minutes for wide views), and "ridge" predicts each row
-from the rows of all other samples, by the regression that predicts missing rows.
+means, and "KNN" is KNNImputer of scikit-learn (minutes for wide views).
 """
 
 import warnings
@@ -19,14 +17,10 @@ import warnings
 import numpy as np
 from sets import TEN
 from sklearn.impute import KNNImputer
-from sklearn.preprocessing import normalize
 from timing import print_table, run, with_error
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views._missing import IMPUTATION_RIDGE as RIDGE
-from mvsc_fast.views._missing import filled, imputed, mean_row
-from mvsc_fast.views._rows import unit_rows
 
 SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten (embedded)", "uci_digit"]
 
@@ -54,23 +48,8 @@ def by_neighbors(views):
     return [KNNImputer(keep_empty_features=True).fit_transform(X) for X in views]
 
 
-def by_ridge(views):
-    """Cells from leave-one-out ridge regression of unit rows on those of all views."""
-    units = [unit_rows(filled(X, mean_row(X))) for X in views]
-    Z = normalize(np.hstack([U - U.mean(axis=0) for U in units]))
-    kernel = Z @ Z.T
-    H = kernel @ np.linalg.inv(kernel + RIDGE * np.eye(len(Z)))
-    weight = np.diag(H)[:, None]  # of a row in its own prediction
-    out = []
-    for X, U in zip(views, units, strict=True):
-        mean = U.mean(axis=0)
-        predicted = (H @ (U - mean) - weight * (U - mean)) / (1 - weight) + mean
-        out.append(np.where(np.isnan(X), np.maximum(predicted, min(U.min(), 0)), U))
-    return out
-
-
-ROWS = remove_rows, {"NaN": list, "ridge": imputed, "mean": by_mean}
-CELLS = remove_cells, {"NaN": list, "mean": by_mean, "KNN": by_neighbors, "ridge": by_ridge}
+ROWS = remove_rows, {"NaN": list, "mean": by_mean}
+CELLS = remove_cells, {"NaN": list, "mean": by_mean, "KNN": by_neighbors}
 
 
 def accuracies(name, share, draw, remove, ways):

@@ -10,28 +10,20 @@ shows mean and spread (standard deviation over the shuffles) of ACC.
 from itertools import product
 
 import numpy as np
-from sklearn.preprocessing import normalize
 from timing import apart, forget_peak, load_shared, memory, print_table, run, stopwatch
 
-from mvsc_fast import TLRR, similarity
+from mvsc_fast import TLRR
 from mvsc_fast.methods import ESTIMATORS, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.spectral import spectral_labels
 
 SETS = ["yaleb10", "orl_3view", "orl_4view", "yale_3view", "ngs", "bbc4view", "scene15"]
 SETS += ["uci_digit", "handwritten", "hdigit"]
 CHAIN = "tlrr on tsvd-msc"  # of the paper, with its order-free input
-BASELINES = ["averaged graph", "concatenated"]
-METHODS = [*ESTIMATORS, CHAIN, *BASELINES]
+METHODS = [*ESTIMATORS, CHAIN]
 
 
 def labels_of(method, views, k, seed):
     """Labels of one method."""
-    if method in BASELINES:
-        unit = [normalize(np.asarray(X, dtype=float)) for X in views]
-        unit = [np.hstack(unit)] if method == "concatenated" else unit
-        A = similarity.nearest_neighbors(unit).mean(axis=0)
-        return spectral_labels(A, k, random_state=seed)[0]
     common = {"random_state": seed, "n_threads": 1}
     if method == CHAIN:
         model = TLRR(k, affinity=TSVDMSC(k), n_neighbors=8, **common)

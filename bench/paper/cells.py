@@ -1,9 +1,7 @@
 """Cells of the tables: a method on a data set in one order of its samples."""
 
-import contextlib
 import json
 import platform
-import signal
 import warnings
 from functools import lru_cache
 from typing import NamedTuple
@@ -94,35 +92,18 @@ def studies_of(name, repeats):
                     yield "sensitivity", row, parameters, runs, "TLRR exact"
 
 
-def work(cell, source, output, longest):
+def work(cell, source, output):
     """The record of a cell, which is computed if the folder ``output`` does not have it.
 
-    The record of a cell that fails, or takes more than ``longest`` minutes, has an ``error``: the
-    next run computes it again.
+    The record of a cell that fails has an ``error``: the next run computes it again.
     """
     kept = joblib.Memory(output, verbose=0).cache(compute, ignore=["source", "output"])
     try:
-        with at_most(longest), limit_threads(1):
+        with limit_threads(1):
             record = kept(cell, source.digest, versions(), source, output)
     except Exception as error:  # whatever a method raises, the other cells go on
         record = {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
     return cell._asdict() | record
-
-
-@contextlib.contextmanager
-def at_most(minutes):
-    """TimeoutError between two iterations after some minutes."""
-
-    def stop(*_):
-        raise TimeoutError(f"stopped after {minutes:g} minutes (longest)")
-
-    former = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
 
 
 def versions():
@@ -143,8 +124,8 @@ def compute(cell, digest, versions, source, output):
         input_seconds, data = input_tensor(input_of(cell), source, output, seed)
     method, n_clusters = METHODS[cell.method], len(np.unique(y))
     model = method.make(n_clusters, random_state=cell.seed, **parameters)
-    if "n_threads" in model.get_params():
-        model.set_params(n_threads=1)
+    if hasattr(model, "n_threads"):
+        model.n_threads = 1
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         seconds, _ = cpu_seconds(model.fit, data)

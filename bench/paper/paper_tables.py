@@ -31,11 +31,10 @@ OPTIONS = {
     "seeds": 3,  # shuffles, and random starts of methods that have any
     "repeats": 20,  # runs of k-means on every fit; the paper's means are over 20
     "jobs": joblib.cpu_count(),  # cells at a time, each with one thread
-    "longest": 20.0,  # minutes after which a cell is stopped
 }
 
 
-def main(data, output, methods, sets, orders, studies, seeds, repeats, jobs, longest):
+def main(data, output, methods, sets, orders, studies, seeds, repeats, jobs):
     """Compute what is not finished, write the report, and return the records of all cells."""
     for names, known in ((methods, METHODS), (orders, ORDERS), (studies, STUDIES)):
         unknown = [name for name in names if name not in known]
@@ -44,7 +43,7 @@ def main(data, output, methods, sets, orders, studies, seeds, repeats, jobs, lon
     sources, absent = find_sources(data, sets)
     cells = plan([*sources], methods, orders, seeds, repeats, studies)
     report(f"{len(cells)} cells")
-    tasks = (joblib.delayed(work)(cell, sources[cell.data], output, longest) for cell in cells)
+    tasks = (joblib.delayed(work)(cell, sources[cell.data], output) for cell in cells)
     records = []
     with joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
         for record in joblib.Parallel(batch_size=1, return_as="generator")(tasks):

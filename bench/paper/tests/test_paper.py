@@ -99,7 +99,7 @@ def test_the_papers_numbers_belong_to_rows_and_sets():
             parameters = method.parameters_on(name)
             affinity = parameters.pop("affinity", {"method": "AWP"})
             assert affinity["method"] in settings.METHODS
-            method.make(3, **parameters)
+            method.make(3, random_state=0, **parameters)
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="benchmark data are not next to the repository")
@@ -200,9 +200,3 @@ def test_the_command_writes_the_report_or_says_what_is_wrong(folder, tmp_path):
         failed = command(*options)
         assert failed.returncode == 1 and options[1].split()[0].lower()[:3] in failed.stderr
         assert len(failed.stderr.splitlines()) == 1
-
-
-def test_a_cell_is_stopped_after_the_longest_time(folder, tmp_path):
-    slow = {"methods": ["TLRR"], "sets": ["mine"], "orders": ["file"], "repeats": 10**6}
-    with pytest.raises(SystemExit, match=r"TimeoutError: .* 0\.02 minutes"):
-        compute(folder, tmp_path, longest=0.02, **slow, **TABLES)
