@@ -325,24 +325,6 @@ def test_means_of_standardised_columns_are_zero():
     assert abs(X.mean(axis=0)).max() > 0 and not profiles["overall"].any()
 
 
-def test_profiles_of_arrays_frames_and_polars_are_the_same(customers):
-    views, y = customers
-    visits = views["visits"]
-    forms = {"frame": visits, "array": visits.to_numpy()}
-    polars = pytest.importorskip("polars")
-    forms["polars"] = polars.DataFrame({name: visits[name].to_numpy() for name in visits})
-    steps = make_pipeline(StandardScaler(), KMeans(3, n_init=1, random_state=0))
-    tables = {}
-    for name, X in forms.items():
-        tables[name] = explain(steps.fit(X), X).profiles
-    for table in tables.values():
-        np.testing.assert_allclose(table["value"], tables["frame"]["value"])
-    assert set(tables["polars"]["feature"]) == {"a", "b", "c"}
-    assert set(tables["array"]["feature"]) == {0, 1, 2}
-    lone = explain(KMeans(3, n_init=1, random_state=0).fit(visits), visits)
-    assert set(lone.profiles["view"]) == {0} and set(lone.profiles["feature"]) == {"a", "b", "c"}
-
-
 def test_sparse_views_and_missing_rows_have_profiles_of_the_samples_that_have_them(data):
     model, views = data
     table = explain(model, views).profiles.to_frame()

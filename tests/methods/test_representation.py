@@ -104,12 +104,9 @@ def test_the_twin_of_scmv_3dt_approaches_the_minimum_of_the_objective():
 @pytest.mark.parametrize(
     ("method", "parameters", "message"),
     [
-        (UtSVDMSC, {"update": "both"}, "'joint', 'sequential'.*'both'"),
-        (UtSVDMSC, {"view_transform": "graph"}, "'dft', 'identity'"),
         (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
         (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
         (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(6, 6\)"),
-        (SCMV3DT, {"features": "zeros"}, "'pca', 'pad'"),
     ],
 )
 def test_bad_parameters(method, parameters, message):

@@ -1,13 +1,11 @@
 """Rows as users see them: ties, extreme scales, missing rows, and what a fit draws and refuses."""
 
-import re
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse
 from conftest import random_sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
@@ -67,13 +65,6 @@ def test_ties_have_one_label_in_any_order(views, wrap, max_samples):
     if max_samples == "auto":
         wide = [wrap(np.hstack([X, np.zeros((90, 3))])) for X in views]
         assert adjusted_rand_score(quietly(wide).labels_, model.labels_) == 1
-
-
-def test_fewer_distinct_samples_than_clusters_are_told():
-    rows = np.repeat(np.eye(3, 5), 8, axis=0)
-    with pytest.warns(ConvergenceWarning, match="3 distinct values, .*n_clusters=4"):
-        labels = fitted([rows, rows + 1], 4).labels_
-    assert len(set(labels)) == 3 and (labels.reshape(3, 8) == labels[::8, None]).all()
 
 
 def test_a_row_is_missing_if_it_lacks_more_than_half_of_its_cells(views):
@@ -145,18 +136,6 @@ def test_a_subsample_depends_on_the_seed_and_not_on_the_order(views):
     back = fitted([X[::-1] for X in views], max_samples=30)
     np.testing.assert_array_equal(89 - back.samples_[::-1], first.samples_)
     np.testing.assert_array_equal(back.labels_[::-1], first.labels_)
-
-
-def test_samples_without_views_and_rows_of_zeros_are_counted(views):
-    for X in views:
-        X[[3, 8]] = NAN
-        X[[5, 6]] = 0
-    views[0][5, 0] = NAN
-    with pytest.warns(UserWarning) as told:
-        fitted(views)
-    texts = [str(one.message) for one in told]
-    assert any(re.search(r"2 samples \(rows 3, 8\), with the label -1", text) for text in texts)
-    assert any(re.search(r"zeros in all views: 2 samples \(rows 5, 6\)", text) for text in texts)
 
 
 def test_as_many_samples_as_clusters_are_enough():
