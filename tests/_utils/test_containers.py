@@ -87,6 +87,7 @@ def test_matrices_of_other_containers_are_refused():
     fields = np.zeros((4, 3), dtype=[("x", float), ("y", float)])
     for X, fact in (
         (np.ma.array(DENSE, mask=DENSE > 5), "2 masked"),
+        (list(np.ma.array(DENSE, mask=DENSE > 5)), "2 masked"),
         (sparse("csr", kind="matrix").todense(), "numpy.matrix"),
         (fields, "x, y"),
     ):

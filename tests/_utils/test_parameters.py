@@ -40,14 +40,6 @@ def test_parameters_that_are_refused(call, facts):
         call()
 
 
-def test_whole_floats_are_integers_and_wrong_types_are_both_errors():
-    labels = TLRR(2.0, max_iter=np.float64(3), random_state=0).fit_predict([VIEW])
-    np.testing.assert_array_equal(labels, TLRR(2, max_iter=3, random_state=0).fit_predict([VIEW]))
-    for error in (TypeError, ValueError):
-        with pytest.raises(error, match="max_iter .*1.5"):
-            TLRR(2, max_iter=1.5).fit([VIEW])
-
-
 @pytest.mark.parametrize(
     "labels",
     [

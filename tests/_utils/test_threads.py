@@ -152,36 +152,15 @@ def test_the_last_of_overlapping_limits_restores_the_setting(limit):
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="Python has a GIL")
-def test_parallel_fits_without_the_gil():
+def test_no_import_turns_the_gil_on():
     run_python("""
-        import sys, threading
-        from concurrent.futures import ThreadPoolExecutor
-        import numpy as np, threadpoolctl
+        import sys
         from mvsc_fast import datasets
-        from mvsc_fast._utils import threads
         from mvsc_fast.methods import ESTIMATORS
-
-        def settings():
-            return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
-
-        def labels(estimator):
-            return estimator(3, random_state=0, n_threads=2).fit(views).labels_
-
-        def started_together(estimator):
-            barrier.wait()
-            return labels(estimator)
-
-        threads.SMALL, before = 0, settings()
         views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-        methods = [*ESTIMATORS.values()]
-        expected = [labels(estimator) for estimator in methods]
-        barrier = threading.Barrier(len(methods))
-        with ThreadPoolExecutor(len(methods)) as pool:
-            for _ in range(5):
-                for found, serial in zip(pool.map(started_together, methods), expected):
-                    np.testing.assert_array_equal(found, serial)
-        assert settings() == before
-        assert not sys._is_gil_enabled(), "an import turned the GIL on"
+        for estimator in ESTIMATORS.values():
+            estimator(3, random_state=0).fit(views)
+        assert not sys._is_gil_enabled()
     """)
 
 

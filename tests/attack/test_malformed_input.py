@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 from conftest import FULL
 from processes import run_python
 from sklearn.metrics import adjusted_rand_score
@@ -130,26 +129,6 @@ def test_the_largest_numbers_are_no_reason_to_warn(blobs):
 
 
 # ------------------------------------------------------------------ containers
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda X: np.ma.array(X, mask=X > 0.5), "is a masked array with .* masked entries"),
-        (lambda X: list(np.ma.array(X, mask=X > 0.5)), "is a masked array with .* masked entries"),
-        (lambda X: scipy.sparse.csr_matrix(X).todense(), "is a numpy.matrix: pass numpy.asarray"),
-        (lambda X: X[:4].view([("a", float), ("b", float)]), "structured array with .* a, b"),
-    ],
-)
-def test_containers_that_would_be_misread_are_refused(blobs, change, message):
-    X = change(np.ascontiguousarray(blobs[1]))
-    for call in (
-        lambda: ConsensusTLRR(3).fit([blobs[0], X]),
-        lambda: methods.AWP(3).fit([blobs[0], X]),
-        lambda: ConsensusTLRR(3, random_state=0).fit(blobs).predict([blobs[0], X]),
-    ):
-        with pytest.raises(ValueError, match=f"view 1 .*{message}"):
-            call()
 
 
 def test_masked_similarities_are_refused_and_empty_masks_read(blobs):

@@ -603,21 +603,6 @@ def test_negative_zeros_are_zeros_when_samples_are_drawn():
 # ------------------------------------------------------------------ fits that do not end
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was(subspaces):
-    views = subspaces[0]
-    model = ConsensusTLRR(4, random_state=0).fit(views)
-    before = dict(vars(model))
-
-    def fail(state):
-        if state.stage == "refinement":
-            raise KeyboardInterrupt
-
-    model.set_params(callback=fail)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit([X[:100] for X in views])
-    assert {**vars(model), "callback": None} == before
-
-
 def test_parameters_set_during_a_fit_are_those_of_the_next(subspaces):
     views = [X[:60] for X in subspaces[0]]
     model = ConsensusTLRR(4, random_state=0)

@@ -285,13 +285,6 @@ def test_a_sparse_block_too_large_for_lapack_is_refused():
         published_tlrr([chain])
 
 
-def test_zero_input():
-    result = published_tlrr(np.zeros((2, 4, 4)))
-    assert result.converged and result.gap == 0 and not result.tensor.any()
-    result = published_tlrr([scipy.sparse.csr_array((4, 4))] * 2)
-    assert result.converged and result.tensor[0].nnz == 0
-
-
 def test_labels_of_the_minimiser_of_yaleb(yaleb_tensor):
     """Published path: 0.954 with its remainder; the minimiser needs the tail instead."""
     W, y = yaleb_tensor
