@@ -1,6 +1,6 @@
 """Preparations of single cells, and what clusterings find in them.
 
-Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--harmony] [--atac] [--no-wnn]
+Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--harmony] [--atac]
 
 Mean adjusted Rand index (ARI) of R draws of five simulated sets (``bench/cells.py``), and that of
 ``scanpy.datasets.pbmc68k_reduced``: 700 cells, one modality, classes ``bulk_labels``, its counts
@@ -94,7 +94,7 @@ def wnn_graph(components, proteins):
     return data.obsp[data.uns["wnn"]["connectivities_key"]]
 
 
-def measured(data, wnn):
+def measured(data):
     """ARI of each row of the table: (preparations of both modalities, method)."""
     y, scores, proteins = data.obs["type"].to_numpy(), {}, {}
     genes = {name: prepare(data["rna"].X) for name, prepare in GENES.items()}
@@ -111,7 +111,7 @@ def measured(data, wnn):
     alone = ad.AnnData(components)
     sc.pp.neighbors(alone, use_rep="X")
     scores[name, "", "neighbours, Leiden"] = best_leiden(alone.obsp["connectivities"], y)
-    if wnn and proteins:
+    if proteins:
         graph = wnn_graph(components, proteins["CLR"])
         scores[name, "CLR", "WNN, Leiden"] = best_leiden(graph, y)
     return scores
@@ -180,7 +180,7 @@ def peaks(cells, draws):
     print_table(["peaks as", "method", *columns], rows)
 
 
-def main(cells, draws, no_wnn, harmony, atac):
+def main(cells, draws, harmony, atac):
     if harmony or atac:
         (integrated if harmony else peaks)(cells, draws)
         return
@@ -189,12 +189,12 @@ def main(cells, draws, no_wnn, harmony, atac):
         several = []
         for seed in range(draws):
             data = simulate(cells, seed, **options)
-            several.append(measured(data, not no_wnn))
+            several.append(measured(data))
             report(name, seed, several[-1])
         columns[name] = {key: np.mean([scores[key] for scores in several]) for key in several[0]}
         keys = keys or list(several[0])
     columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
-    columns[PBMC] = measured(pbmc(), not no_wnn)
+    columns[PBMC] = measured(pbmc())
     rows = []
     for key in keys:
         cells = [f"{ari[key]:.3f}" if key in ari else "" for ari in columns.values()]
@@ -203,4 +203,4 @@ def main(cells, draws, no_wnn, harmony, atac):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, cells=3000, draws=1, no_wnn=False, harmony=False, atac=False)
+    run(main, __doc__, None, cells=3000, draws=1, harmony=False, atac=False)

@@ -15,7 +15,7 @@ import sets
 import unequal
 from scipy.stats import spearmanr
 from sklearn.metrics import adjusted_rand_score
-from timing import NotAtHand, print_table, report, run
+from timing import print_table, report, run
 
 from mvsc_fast import ConsensusTLRR
 
@@ -48,11 +48,7 @@ CHANGES = {
 
 def problems():
     """Name, views and number of clusters."""
-    for name, load in sets.SIXTEEN.items():
-        try:
-            views, y = load()
-        except NotAtHand:
-            continue
+    for name, (views, y) in sets.at_hand(sets.SIXTEEN):
         rows = sets.case(name, y, 0)[0][:AT_MOST]
         yield name, [np.asarray(X, dtype=float)[rows] for X in views], len(np.unique(y[rows]))
     for name in ("webkb", "prokaryotic"):

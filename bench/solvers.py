@@ -1,17 +1,16 @@
 """NumPy twin, published iteration and certified solver in one run.
 
-Usage: python bench/solvers.py [--full] [--only yale_3view]
+Usage: python bench/solvers.py [--only yale_3view]
        python bench/solvers.py --tolerances 500
 
 Times are seconds of one run, medians of three for the dual solver of small tensors. "speed-up"
 is against the twin on the same number of threads. ACC is on the samples in the order named: the
 default W (shuffled, 15 neighbours, alpha 9), or the paper's W (t-SVD-MSC lam 0.5, DFT, file order).
-Above 1000 samples there is one thread. Without --full, twins of that size run 20 iterations and are
-scaled to the count of the compiled published iteration, which is that of the twin wherever both
-were run; "~" marks them. --full also runs uci_digit. --tolerances compares what the dual solver
-returns at three tolerances with what it returns at 1e-6: the error relative to that tensor, and the
-adjusted Rand index of its labels with those of that tensor and with the true ones; default W of at
-most that many shuffled samples.
+Above 1000 samples there is one thread, and twins run 20 iterations and are scaled to the count of
+the compiled published iteration, which is that of the twin wherever both were run; "~" marks them.
+--tolerances compares what the dual solver returns at three tolerances with what it returns at 1e-6:
+the error relative to that tensor, and the adjusted Rand index of its labels with those of that
+tensor and with the true ones; default W of at most that many shuffled samples.
 """
 
 import numpy as np
@@ -30,9 +29,9 @@ PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
 FOURIER = {"lam": 0.5, "sample_transform": "dft"}
 
 
-def problems(full, only):
+def problems(only):
     """(name, W, parameters, labels) of tensors made from real data."""
-    for name in ("yale_3view", "yaleb10", "coil20", *["uci_digit"] * full):
+    for name in ("yale_3view", "yaleb10", "coil20"):
         if only not in name:
             continue
         views, y = SIXTEEN[name]()
@@ -54,9 +53,9 @@ def labels_of(L, W, y):
     return spectral_labels(S, len(np.unique(y)), random_state=0)[0]
 
 
-def twin_seconds(W, parameters, n_iter, full):
+def twin_seconds(W, parameters, n_iter):
     """Seconds of the NumPy twin, and whether they were scaled up from 20 iterations."""
-    if full or len(W[0]) < 1000:
+    if len(W[0]) < 1000:
         seconds, (_, residuals, _) = stopwatch(twin("tlrr").tlrr, W, **parameters)
         assert len(residuals) == n_iter, (len(residuals), n_iter)
         return seconds, ""
@@ -64,16 +63,16 @@ def twin_seconds(W, parameters, n_iter, full):
     return seconds * n_iter / 20, "~"
 
 
-def print_tlrr(full, only):
+def print_tlrr(only):
     rows = []
-    for name, W, parameters, y in problems(full, only):
+    for name, W, parameters, y in problems(only):
         n = W.shape[1]
         for n_threads in threads(n):
             options = {"n_threads": n_threads, **parameters}
             with limit_threads(n_threads):
                 times = [stopwatch(tlrr, W, **options) for _ in range(3 if n < 1000 else 1)]
                 ialm_time, ialm = stopwatch(tlrr, W, solver="ialm", **options)
-                twin_time, mark = twin_seconds(W, parameters, ialm.n_iter, full)
+                twin_time, mark = twin_seconds(W, parameters, ialm.n_iter)
             dual_time, dual = np.median([seconds for seconds, _ in times]), times[-1][1]
             rows.append(
                 f"{name} | {n} | {n_threads} | NumPy twin | {mark}{twin_time:.2f} | 1 | "
@@ -124,12 +123,12 @@ def print_tolerances(n):
     print_table(f"{header} | ARI with 1e-6 | ARI with truth", rows)
 
 
-def main(full, only, tolerances):
+def main(only, tolerances):
     if tolerances:
         print_tolerances(tolerances)
     else:
-        print_tlrr(full, only)
+        print_tlrr(only)
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, full=False, only="", tolerances=0)
+    run(main, __doc__, None, only="", tolerances=0)
