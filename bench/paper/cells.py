@@ -9,8 +9,8 @@ from typing import NamedTuple
 import joblib
 import numpy as np
 import scipy
-import scipy.sparse
 import sklearn
+from report import drawn
 from settings import (
     ABLATION,
     ABLATION_INPUT,
@@ -25,14 +25,13 @@ from settings import (
 from timing import cpu_seconds, limit_threads
 
 from mvsc_fast import __version__
+from mvsc_fast.explanation import plot_similarity
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.spectral._cut import assign
 
 ORDERS = ("file", "shuffled")
 STUDIES = ("tables", "ablation", "initial", "sensitivity")
 FEW = 5  # runs of k-means where many parameters are compared
-PICTURE = 240  # rows of the affinity kept for its picture
-LARGEST = 10 * PICTURE  # rows of which they are made
 
 
 class Cell(NamedTuple):
@@ -179,15 +178,8 @@ def scores(y, labellings):
 
 
 def picture(model, y):
-    """The affinity by class, in few rows."""
+    """The affinity with classes side by side, as a PNG image; None without an affinity."""
     affinity = getattr(model, "affinity_matrix_", None)
     if affinity is None or affinity.shape[0] != len(y):
         return None
-    rows = np.argsort(y, kind="stable")[:: -(-len(y) // LARGEST)]
-    affinity = affinity[rows][:, rows]
-    affinity = affinity.toarray() if scipy.sparse.issparse(affinity) else affinity
-    starts = np.arange(0, len(rows), -(-len(rows) // PICTURE))
-    for axis in (0, 1):  # every k-th entry alone would lose the few neighbours of a sample
-        affinity = np.maximum.reduceat(affinity, starts, axis=axis)
-    top = affinity.max() or 1.0  # entries of half precision end at 65 504
-    return (affinity / top).astype(np.float16), y[rows[starts]]
+    return drawn(lambda ax: plot_similarity(affinity, y, ax=ax))

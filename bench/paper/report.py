@@ -1,5 +1,6 @@
 """One page of tables and pictures."""
 
+import io
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -235,13 +236,19 @@ def notes(records, left_out):
 # ------------------------------------------------------------------------------------ pictures
 
 
-def save(folder, name, caption, draw, size=(4.4, 3.4)):
-    """Draw on new axes, write them to the folder, and give the line of the page."""
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure.subplots())
+def line_of(folder, name, caption, image):
+    """Write an image in PNG to the folder, and give the line of the page."""
     path = folder / f"{name}.png".replace(" ", "_")
-    figure.savefig(path, dpi=100)
+    path.write_bytes(image)
     return f"![{caption}](pictures/{path.name})\n{caption}"
+
+
+def drawn(draw):
+    """The PNG image of what a function draws on axes."""
+    stream, figure = io.BytesIO(), Figure(figsize=(4.4, 3.4), layout="constrained")
+    draw(figure.subplots())
+    figure.savefig(stream, format="png", dpi=100)
+    return stream.getvalue()
 
 
 def pictures_of(folder, data, records):
@@ -258,18 +265,11 @@ def pictures_of(folder, data, records):
 
     if any(len(record["residual"]) > 1 for record in cells.values()):
         caption = f"{data}: residual of each solver, by its own rule"
-        yield save(folder, f"{data}-convergence", caption, residuals)
+        yield line_of(folder, f"{data}-convergence", caption, drawn(residuals))
     for row, record in cells.items():
         if record["picture"] is not None:
-            affinity, labels = record["picture"][0].astype(float), record["picture"][1]
-
-            def similarity(ax, affinity=affinity, labels=labels):
-                ends = np.flatnonzero(np.diff(labels)) + 0.5
-                ax.imshow(affinity, cmap="magma", vmax=np.quantile(affinity, 0.99) or 1)
-                ax.set(xticks=ends, yticks=ends, xticklabels=[], yticklabels=[])
-
             caption = f"{data}: similarities that {row} learned, classes side by side"
-            yield save(folder, f"{data}-{row}", caption, similarity, size=(3.2, 3.2))
+            yield line_of(folder, f"{data}-{row}", caption, record["picture"])
 
 
 def sensitivity(folder, data, records):
@@ -301,4 +301,4 @@ def sensitivity(folder, data, records):
             ax.set(xlabel=across, ylabel=up)
 
         caption = f"{data}: ACC of TLRR, solved exactly, against {across} and {up} in file order"
-        yield save(folder, f"{data}-{across}-{up}", caption, heat_map)
+        yield line_of(folder, f"{data}-{across}-{up}", caption, drawn(heat_map))
