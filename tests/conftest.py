@@ -4,6 +4,7 @@ import os
 import warnings
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -65,6 +66,13 @@ def fitted(model, views):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(views)
+
+
+def memory_map(X, folder, mode="r"):
+    """The array in a new file of a folder, mapped."""
+    path = folder / f"{uuid4()}.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode=mode)
 
 
 def random_sparse(shape, density, rng):

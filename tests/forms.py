@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import zarr
+from conftest import memory_map
 
 _files = itertools.count()
 IDS, COLUMNS = "sample_", "feature_"  # beginnings of the names of samples and columns
@@ -49,12 +50,6 @@ def _backed(X, names, ids, folder):
         return pytest.importorskip("anndata").read_h5ad(path, backed="r")
 
 
-def _memory_map(X, names, ids, folder):
-    path = folder / f"{next(_files)}.npy"
-    np.save(path, X)
-    return np.load(path, mmap_mode="r")
-
-
 def _hdf5(X, names, ids, folder):
     # Without a file on disk, which would be open until the end of the tests.
     file = h5py.File(folder / f"{next(_files)}.h5", "w", driver="core", backing_store=False)
@@ -80,7 +75,7 @@ FORMS = {
     "backed AnnData": _backed,
     "csr": lambda X, *_: scipy.sparse.csr_array(X),
     "coo": lambda X, *_: scipy.sparse.coo_array(X),
-    "memory map": _memory_map,
+    "memory map": lambda X, names, ids, folder: memory_map(X, folder),
     "hdf5": _hdf5,
     "zarr": lambda X, *_: zarr.array(X, chunks=(25, 3)),
     "dask": _dask,
@@ -105,7 +100,7 @@ MIXES = {
     "F array, float32 map, pyarrow": ("F array", "float32 memory map", "pyarrow"),
 }
 ALL = {**{name: (name,) * 3 for name in FORMS}, **MIXES}
-FORMS["float32 memory map"] = lambda X, *about: _memory_map(X.astype(np.float32), *about)
+FORMS["float32 memory map"] = lambda X, names, ids, folder: memory_map(X.astype("f4"), folder)
 
 
 def plain(form):

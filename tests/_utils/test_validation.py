@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import published_tlrr, random_similarities
+from conftest import memory_map, published_tlrr, random_similarities
 
 from mvsc_fast.similarity import nearest_neighbors
 from mvsc_fast.solvers import tlrr, trpca
@@ -47,8 +47,7 @@ def test_types_and_read_only_and_memory_mapped_tensors(tmp_path):
     expected, before = solved(W), W.copy()
     W.flags.writeable = False
     np.testing.assert_array_equal(solved(W), expected)
-    np.save(tmp_path / "W.npy", W)
-    np.testing.assert_array_equal(solved(np.load(tmp_path / "W.npy", mmap_mode="r")), expected)
+    np.testing.assert_array_equal(solved(memory_map(W, tmp_path)), expected)
     np.testing.assert_array_equal(W, before)
     for dtype, result in ((np.float32,) * 2, (np.float16, np.float32), (np.int8, np.float64)):
         assert solved(np.ones((2, 5, 5), dtype=dtype)).dtype == result

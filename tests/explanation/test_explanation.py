@@ -1,8 +1,8 @@
 """Explanations name what is weak: samples between clusters, noise, choices and what is unknown."""
 
 import pickle
-import warnings
 
+import conftest
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,9 +42,7 @@ def data():
 
 
 def fitted(views, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ConsensusTLRR(3, random_state=0, **parameters).fit(views)
+    return conftest.fitted(ConsensusTLRR(3, random_state=0, **parameters), views)
 
 
 @pytest.fixture(scope="module")

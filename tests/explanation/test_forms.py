@@ -5,6 +5,7 @@
 
 import warnings
 
+import conftest
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -31,10 +32,8 @@ FORMS = {
 }
 
 
-def fitted(views, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ConsensusTLRR(3, random_state=0, **parameters).fit(views)
+def fitted(views, n_clusters=3, **parameters):
+    return conftest.fitted(ConsensusTLRR(n_clusters, random_state=0, **parameters), views)
 
 
 @pytest.mark.parametrize("form", ["list", "dask"])
@@ -103,10 +102,7 @@ def test_columns_of_other_names_are_refused(views, question):
 @pytest.mark.parametrize("n, n_features, n_clusters", [(40, 1, 40), (40, 1, 3), (20, 2, 19)])
 def test_the_views_of_fit_are_never_refused(n, n_features, n_clusters):
     views = [np.random.RandomState(0).random_sample((n, n_features))]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = ConsensusTLRR(n_clusters, random_state=0).fit(views)
-    assert explain(model, views).samples.n_rows == n
+    assert explain(fitted(views, n_clusters), views).samples.n_rows == n
 
 
 def test_a_model_that_cannot_predict_accepts_views_of_its_shape(views):

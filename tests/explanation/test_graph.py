@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from conftest import memory_map
 
 from mvsc_fast import TLRR, ConsensusTLRR, annotate, datasets, explain
 from mvsc_fast.explanation import joint_graph
@@ -135,9 +136,7 @@ def test_rows_are_read_in_blocks_wherever_they_are(blobs, tmp_path):
     views, _ = blobs
     model = ConsensusTLRR(4, max_samples=100, random_state=0).fit(views)
     expected = weights_of(model, views)
-    for name, X in views.items():
-        np.save(tmp_path / f"{name}.npy", X)
-    stored = {name: np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in views}
+    stored = {name: memory_map(X, tmp_path) for name, X in views.items()}
     np.testing.assert_array_equal(weights_of(model, stored), expected)
     da = pytest.importorskip("dask.array")
     lazy = {name: da.from_array(X, chunks=(90, 8)) for name, X in views.items()}

@@ -1,13 +1,13 @@
 """Labels of new samples: the definition, and what may not matter."""
 
 import pickle
-import warnings
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import fitted
 from reference.prediction import fields
 from reference.prediction import scores as reference
 
@@ -23,10 +23,8 @@ def problem(widths=WIDTHS, nonnegative=False, sparse=False):
     y = np.arange(80) % 4
     views = [2 * rng.standard_normal((4, d))[y] + rng.standard_normal((80, d)) for d in widths]
     views = [np.abs(X) for X in views] if nonnegative else views
-    fitted = [scipy.sparse.csr_matrix(X) for X in views] if sparse else views
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = ConsensusTLRR(4, random_state=0, n_threads=1).fit(fitted)
+    given = [scipy.sparse.csr_matrix(X) for X in views] if sparse else views
+    model = fitted(ConsensusTLRR(4, random_state=0, n_threads=1), given)
     return views, model.predictor_, model.predictor_.model.image
 
 
@@ -157,9 +155,7 @@ class Lying:
 def test_blocks_of_another_width_than_declared_are_refused(d):
     rng = np.random.default_rng(0)
     views = [rng.standard_normal((300, 30)) for _ in range(2)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = ConsensusTLRR(4, random_state=0, n_threads=1).fit(views)
+    model = fitted(ConsensusTLRR(4, random_state=0, n_threads=1), views)
     wrong = [Lying(np.resize(X, (300, d)), 30) for X in views]
     with pytest.raises(ValueError, match=r"view\w* 0"):
         model.predict(wrong)

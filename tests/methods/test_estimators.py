@@ -3,10 +3,10 @@
 import inspect
 import pickle
 import re
-import warnings
 
 import numpy as np
 import pytest
+from conftest import fitted
 from docsections import entries, sections
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -87,9 +87,7 @@ def blobs_and_noise():
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_every_view_has_its_support_of_the_labels(estimator):
     views, y = blobs_and_noise()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = clone(estimator).set_params(random_state=0).fit(views)
+    model = fitted(clone(estimator).set_params(random_state=0), views)
     support = model.view_support_
     assert support.shape == (4,) and 0 <= support.min()
     if adjusted_rand_score(y, model.labels_) > 0.9:

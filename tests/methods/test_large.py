@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
+from conftest import memory_map
 from dask.distributed import Client, LocalCluster
 from reference.prediction import fields
 from sklearn.metrics import adjusted_rand_score
@@ -39,13 +40,11 @@ def fitted(views):
 def files(views, tmp_path_factory):
     """The views in files of three kinds."""
     folder = tmp_path_factory.mktemp("views")
-    for i, X in enumerate(views):
-        np.save(folder / f"{i}.npy", X)
     with h5py.File(folder / "views.h5", "w") as file:
         for i, X in enumerate(views):
             file[str(i)] = X
         yield {
-            "memory map": [np.load(folder / f"{i}.npy", mmap_mode="r") for i in range(2)],
+            "memory map": [memory_map(X, folder) for X in views],
             "hdf5": [file[str(i)] for i in range(2)],
             "zarr": [zarr.array(X, chunks=(100, 10)) for X in views],
         }
@@ -120,8 +119,7 @@ def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted
 def test_bad_entries_are_named_in_fit_and_in_predict(views, fitted, tmp_path):
     broken = [views[0], views[1].copy()]
     broken[1][200, 4] = np.inf
-    np.save(tmp_path / "broken.npy", broken[1])
-    stored = [broken[0], np.load(tmp_path / "broken.npy", mmap_mode="r")]
+    stored = [broken[0], memory_map(broken[1], tmp_path)]
     for given in (stored, chunked(broken, 150)):
         for method in (clone_of(fitted).fit, lambda X: np.asarray(fitted.predict(X))):
             with pytest.raises(ValueError, match="view 1 .*inf .*row 200, column 4"):

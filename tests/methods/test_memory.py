@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import memory_map
 from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
@@ -97,8 +98,7 @@ def test_fits_and_predictions_keep_to_a_limit(tmp_path):
     views = [
         4 * rng.standard_normal((3, d))[y] + rng.standard_normal((len(y), d)) for d in (5, 300)
     ]
-    np.save(tmp_path / "view.npy", views[1].astype(np.float32))
-    stored = [views[0], np.load(tmp_path / "view.npy", mmap_mode="r")]
+    stored = [views[0], memory_map(views[1].astype(np.float32), tmp_path)]
     model = ConsensusTLRR(3, max_samples=100, random_state=0, n_threads=1)
     limits = {"fit": 30 * 2**20, "predict": 8 * 2**20}
     for limited in (False, True):

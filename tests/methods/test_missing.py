@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from conftest import memory_map
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, explain, methods, suggest_n_clusters
@@ -167,10 +168,7 @@ def test_missing_cells_wherever_views_are_kept_and_in_any_order(data, tmp_path):
     predicted = model.predict(views)
     order = np.random.RandomState(2).permutation(200)
     np.testing.assert_array_equal(model.fit([X[order] for X in views]).labels_, labels[order])
-    stored = []
-    for i, X in enumerate(views):
-        np.save(tmp_path / f"{i}.npy", X)
-        stored.append(np.load(tmp_path / f"{i}.npy", mmap_mode="r"))
+    stored = [memory_map(X, tmp_path) for X in views]
     for given in (stored, [da.from_array(X, chunks=(70, -1)) for X in views]):
         np.testing.assert_array_equal(model.fit(given).labels_, labels)
         np.testing.assert_array_equal(model.predict(given), predicted)
@@ -235,10 +233,7 @@ def test_samples_without_any_view_have_no_label_and_change_no_other(data, tmp_pa
     numbers = np.flatnonzero(np.isnan(lost[0]).any(axis=1))
     expected = np.insert(model.fit(complete).labels_, rows, -1)
     expected_new = np.insert(model.predict(complete), rows, -1)
-    stored = []
-    for i, X in enumerate(lost):
-        np.save(tmp_path / f"{i}.npy", X)
-        stored.append(np.load(tmp_path / f"{i}.npy", mmap_mode="r"))
+    stored = [memory_map(X, tmp_path) for X in lost]
     told = "3 samples .rows 5, 78, 182.*-1"
     for given in (lost, stored):
         with pytest.warns(UserWarning, match=told) as warned:

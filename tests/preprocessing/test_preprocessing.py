@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from conftest import memory_map
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -153,8 +154,7 @@ def test_every_view_has_its_transformer():
 
 
 def test_stored_views_are_read(tmp_path):
-    np.save(tmp_path / "x.npy", TABLE)
-    for view in (np.load(tmp_path / "x.npy", mmap_mode="r"), da.from_array(TABLE, chunks=2)):
+    for view in (memory_map(TABLE, tmp_path), da.from_array(TABLE, chunks=2)):
         (scaled,) = PerView(StandardScaler()).fit_transform([view])
         np.testing.assert_array_equal(scaled, StandardScaler().fit_transform(TABLE))
         assert PerView(None).fit_transform([view])[0] is view

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import zarr
+from conftest import memory_map
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views._columns import with_absent
@@ -25,12 +26,6 @@ from mvsc_fast.views._rows import canonical_order
 def views():
     rng = np.random.default_rng(0)
     return [rng.standard_normal((500, d)) * 10.0 ** rng.integers(-3, 4, (500, 1)) for d in (7, 30)]
-
-
-def memory_map(X, folder, mode="r"):
-    path = folder / f"{X.shape[1]}{mode}.npy"
-    np.save(path, X)
-    return np.load(path, mmap_mode=mode)
 
 
 def hdf5(X, folder):

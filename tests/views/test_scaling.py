@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import zarr
+from conftest import memory_map
 from reference.prediction import fields
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
@@ -42,12 +43,6 @@ def views():
 
 def fitted(views, **parameters):
     return ConsensusTLRR(3, scale="standard", random_state=0, **parameters).fit(views)
-
-
-def memory_map(X, folder):
-    path = folder / f"{X.shape[1]}.npy"
-    np.save(path, X)
-    return np.load(path, mmap_mode="r")
 
 
 FORMS = {
