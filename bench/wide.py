@@ -1,13 +1,11 @@
 """Views with many more columns than samples, beside 30 components of the same views.
 
-Usage: python bench/wide.py [--data NAME ...] [--bound]
+Usage: python bench/wide.py [--data NAME ...]
 
 Negative binomial counts of 30 000 genes in 12 types, and docstrings of installed packages, the
 classes, as TF-IDF of 12 000 words and 50 000 character n-grams. The 30 components are those of a
 truncated singular value decomposition of the raw views, whose time counts. Each fit runs in a
-process of its own, on one thread. Peak memory is above the views. With --bound, the error of the
-regression in each view without all but its leading components: fitted values differ by at most
-s^2 / (s^2 + g) of the length of the targets, with s the largest singular value that is left out.
+process of its own, on one thread. Peak memory is above the views.
 """
 
 import math
@@ -25,15 +23,11 @@ from sklearn.metrics import adjusted_rand_score
 from timing import apart, cpu_seconds, forget_peak, memory, print_table, report, run
 
 from mvsc_fast import ConsensusTLRR
-from mvsc_fast.judge._ridge import RIDGE
-from mvsc_fast.views._rows import unit_rows, with_data
-from mvsc_fast.views._view_rows import leading_map, n_components
 
 TYPES, GENES, BLOCK = 12, 30_000, 1024
 PACKAGES = "numpy scipy sklearn pandas matplotlib polars dask distributed numba zarr pip setuptools"
 PACKAGES += " hypothesis fontTools tornado narwhals _pytest"
 MANY = 600  # docstrings of a package at most
-MORE = 40  # components beyond those that are kept
 
 
 def counts(n):
@@ -97,21 +91,7 @@ def measure(name, components):
     return f"{numbers} | {peak:.0f} | {len(pickle.dumps(model)) / 1e6:.1f} | {ari:.3f}"
 
 
-def print_bound(name):
-    """The bound of each view of a set, from some more components."""
-    for X in DATA[name][0](DATA[name][1])[0]:
-        n, d = X.shape
-        U, r = unit_rows(with_data(X, np.sqrt(X.data))).astype(np.float32), n_components(n, d)
-        squares = np.linalg.norm(U @ leading_map(U, min(n, r + MORE)), axis=0) ** 2
-        left, g = (squares[r] if r < len(squares) else 0.0), RIDGE * n / min(n, d)
-        print(f"{name}: {d} columns, {r} components, s^2 {left:.2f}, bound {left / (left + g):.2f}")
-
-
-def main(data, bound):
-    if bound:
-        for name in data:
-            print_bound(name)
-        return
+def main(data):
     rows = []
     for name in data:
         for components in (0, 30):
@@ -124,4 +104,4 @@ def main(data, bound):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, data=[*DATA], bound=False)
+    run(main, __doc__, data=[*DATA])
