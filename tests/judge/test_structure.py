@@ -248,3 +248,9 @@ def test_text_and_picture(found):
     assert [text.get_text() for text in texts] == ["copies", "samples", "limit of noise"]
     texts = replace(related, each={}).plot().get_legend().get_texts()
     assert [text.get_text() for text in texts] == ["copies", "samples"]
+
+
+def test_copies_that_equal_the_samples_are_no_evidence(clusters):
+    same = {"a": clusters["a"], "b": np.ones((60, 2))}
+    found = structure_test(same, 3, n_rotations=4, permuted="b", random_state=0)
+    assert found.p_value == 1 and (found.null == found.observed).all() and np.isnan(found.z)

@@ -172,3 +172,16 @@ def test_views_that_few_samples_share_are_not_compared():
         warnings.simplefilter("error")
         z = ConsensusTLRR(4, random_state=0).fit([a, b, c, d]).view_agreement_
     assert np.isnan(z[0, 3]) and z[0, 1] > 5 and z[3, 2] > 5
+
+
+@pytest.mark.filterwarnings("ignore:the labels agree little")
+def test_support_is_that_of_the_labels_not_of_those_that_were_fused():
+    y, rng = np.arange(90) % 3, np.random.default_rng(0)
+    views = [2 * np.eye(3, d)[y] + rng.standard_normal((90, d)) for d in (40, 60)]
+    model = fit(views, 3)
+    labels, candidates = model.labels_, model.candidates_
+    assert (candidates["labels"][candidates["fused"]] != labels).any(axis=1).all()
+    Y = np.eye(3)[labels] / np.sqrt(np.bincount(labels))
+    votes = [(twin.self_representation(X) @ Y).argmax(axis=1) for X in views]
+    expected = [adjusted_mutual_info_score(labels, vote) for vote in votes]
+    np.testing.assert_allclose(model.view_support_, expected, atol=1e-6)
