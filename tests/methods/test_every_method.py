@@ -150,3 +150,21 @@ def test_awp_is_not_random():
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=1)
     first, second = (AWP(3, random_state=seed).fit(views) for seed in (0, 1))
     np.testing.assert_array_equal(first.labels_, second.labels_)
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_stages_are_told_in_their_order(name):
+    seen = []
+    fitted(short(name, max_iter=2, callback=lambda state: seen.append(state.stage)), random_views())
+    stages = ["solve", "cut", "support"] if name == "awp" else ["graph", "solve", "cut", "support"]
+    assert list(dict.fromkeys(seen)) == stages
+
+
+def test_a_second_view_in_place_of_labels_is_refused():
+    X, Y = random_views(12)
+    for y in (Y, [Y], Y.tolist(), [X, Y], scipy.sparse.csr_array(Y)):
+        with pytest.raises(ValueError, match="y looks like a view"):
+            AWP(3).fit(X, y)
+    expected = AWP(3).fit(X).labels_
+    for y in ([], np.zeros(12), np.zeros((12, 1)), [0] * 12):
+        np.testing.assert_array_equal(AWP(3).fit(X, y).labels_, expected)

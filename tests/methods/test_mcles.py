@@ -129,3 +129,14 @@ def test_programs_that_do_not_converge_keep_the_method_from_converging(monkeypat
     monkeypatch.setattr("mvsc_fast.methods._mcles.simplex_programs", hasty)
     model = fitted(MCLES(2, random_state=0), random_views(30, (4, 5)))
     assert not model.converged_ and np.isinf(model.history_["residual"]).all()
+
+
+def test_more_starts_of_k_means_leave_less_within_the_clusters():
+    views = random_views(60, (8, 9))
+    scatter = []
+    for n_init in (1, 60):
+        model = fitted(MCLES(9, n_components=8, n_init=n_init, max_iter=5, random_state=0), views)
+        F = model.embedding_
+        means = np.stack([F[model.labels_ == k].mean(axis=0) for k in range(9)])
+        scatter.append(np.square(F - means[model.labels_]).sum())
+    assert scatter[1] < scatter[0] - 1e-3
