@@ -105,3 +105,16 @@ def test_fits_and_predictions_keep_to_a_limit(tmp_path):
         for name, given in (("fit", stored), ("predict", stored), ("predict", [views[0], None])):
             model.set_params(memory_limit=limits[name] if limited else None)
             assert (peak(getattr(model, name), given) < limits[name]) == limited
+
+
+def test_the_seconds_of_a_fit_are_told_before_any_work(capsys):
+    """Within a factor of four."""
+
+    def interrupt(state):
+        raise KeyboardInterrupt
+
+    views = [np.random.default_rng(0).standard_normal((4000, 40))]
+    with pytest.raises(KeyboardInterrupt):
+        ConsensusTLRR(5, random_state=0, verbose=1, callback=interrupt).fit(views)
+    (seconds,) = re.findall(r"in about (\d+) s ", capsys.readouterr().err)
+    assert 1 <= int(seconds) <= 12

@@ -51,6 +51,7 @@ def test_the_mean_row_ignores_gaps():
     np.testing.assert_allclose(mean_row(np.array([[1.0, -2], [3, -6]])), [0.5, -1])
     np.testing.assert_array_equal(mean_row(np.zeros((2, 2))), [0, 0])
     np.testing.assert_array_equal(mean_row(np.array([[NAN, 2.0], [NAN, 2]])), [0, 1])
+    np.testing.assert_array_equal(mean_row(np.array([[2.0, NAN], [2, 1]])), [1, 0.5])
     np.testing.assert_allclose(mean_row(scipy.sparse.csr_array([[1.0, 0], [3, 2]])), [1, 0.5])
 
 

@@ -314,3 +314,18 @@ def test_unknown_labels_are_not_judged():
 def test_names_in_a_message_are_those_of_python_and_three_at_most():
     assert shown() == "" and shown("a", np.int64(2), 3) == "'a', 2, 3"
     assert shown(*range(4)) == "0, 1, 2, ... (4 in all)"
+
+
+def test_a_view_of_zeros_is_told_once():
+    views, _ = datasets.make_multiview_subspaces(40, 3, random_state=0)
+    with pytest.warns(UserWarning, match="view 1: all samples are equal") as told:
+        ConsensusTLRR(3, random_state=0).fit([views[0], np.zeros((40, 5))])
+    assert len(told) == 1
+
+
+def test_a_column_that_outweighs_all_others_is_named_in_lifted_views_too():
+    rng, y = np.random.default_rng(0), np.arange(150) % 3
+    X = rng.standard_normal((150, 6))
+    X[:, 1] = 30 * (y + 0.3 * rng.standard_normal(150))
+    with pytest.warns(UserWarning, match=r"squared length of rows: 1 of view 0 \(9[6-9]"):
+        ConsensusTLRR(3, random_state=0).fit([X])
