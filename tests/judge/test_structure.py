@@ -101,6 +101,7 @@ def test_outliers_leave_less_than_the_copies_have():
     assert found.p_value == 1 and found.z < -3
     assert " less structure in 100 samples" in found.sentence and "outliers" in found.sentence
     assert " no more " in replace(found, z=-1.9).sentence
+    assert " less " in replace(found, z=-2.0).sentence
     assert " no more common " in replace(found, permuted=("a",)).sentence
 
 

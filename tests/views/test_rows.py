@@ -182,3 +182,15 @@ def test_many_samples_of_a_sparse_view_have_the_order_of_a_dense_one():
     X[:1050] = X[:1050, ::-1] ** 2
     a, b = (quietly([V], 3, max_samples=60) for V in (X, scipy.sparse.csr_array(X)))
     np.testing.assert_array_equal(a.samples_, b.samples_)
+
+
+def test_a_negative_value_outside_the_sample_is_a_value_of_the_fit():
+    X = np.random.default_rng(0).poisson(1.0, (200, 90)).astype(float)  # not lifted
+    model = quietly([X], 3, max_samples=60)
+    (outside, *_) = np.setdiff1d(np.flatnonzero(X[:, 0] == 0), model.samples_)
+    X[outside, 0] = -1e-9
+    again = quietly([X], 3, max_samples=60)
+    np.testing.assert_array_equal(again.samples_, model.samples_)
+    with pytest.warns(UserWarning, match="negative values in view 0"):
+        model.predict([X])
+    again.predict([X])  # without a warning
