@@ -184,7 +184,8 @@ def test_supported_resolutions_are_marked():
         "predictability": [x.tolist(), (shares / 2).tolist()],
     }
     assert texts(ax.get_xticklabels()) == ["0.1\n(2)", "1\n(5)", "2\n(9)"]
-    assert ax.get_xscale() == "log"
+    assert ax.get_xscale() == "log" and len(ax.get_xticks(minor=True)) == 0
+    assert "resolution" in ax.get_xlabel()
 
 
 def test_bad_input_is_named():
