@@ -149,3 +149,11 @@ def test_precomputed_similarities_are_refused(blobs):
     model = TLRR(4, affinity="precomputed", random_state=0).fit([np.maximum(X, 0) for X in W])
     with pytest.raises(ValueError, match="computed from features"):
         joint_graph(model, W)
+
+
+def test_samples_of_one_view_that_were_not_clustered_are_joined_too(blobs):
+    X = blobs[0]["a"]
+    model = ConsensusTLRR(4, max_samples=100, random_state=0).fit([X])
+    graph = joint_graph(model, [X])
+    assert graph.shape == (240, 240) and (np.diff(graph.indptr) > 0).all()
+    np.testing.assert_array_equal(annotated(model, [X]).obs["0:mvsc_weight"], 1)
