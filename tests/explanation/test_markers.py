@@ -334,3 +334,12 @@ def test_sparse_views_and_missing_rows_have_profiles_of_the_samples_that_have_th
     reals = views["reals"].assign(cluster=model.labels_).groupby("cluster")["x"].mean()
     rows = table[table["feature"] == "x"].set_index("cluster")["value"].sort_index()
     np.testing.assert_allclose(rows, reals)
+
+
+def test_the_heat_map_has_the_rows_that_fit_into_the_axes(data):
+    figure = pytest.importorskip("matplotlib.figure").Figure(figsize=(3, 1))
+    table = markers(*data)
+    small, usual = plot_markers(table, ax=figure.subplots()), plot_markers(table)
+    assert len(small.images[0].get_array()) <= 1 / 0.15 < len(usual.images[0].get_array())
+    fewer = plot_markers(table, n_top=1)
+    assert fewer.figure.get_figheight() < usual.figure.get_figheight()
