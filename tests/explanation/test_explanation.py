@@ -158,6 +158,7 @@ def test_a_test_of_structure_and_a_suggestion_answer_open_questions(consensus, d
     assert told.findings[0].sentences[0] == structure.sentence
     assert structure.sentence in told.methods_paragraph
     assert f"suggested {counts.n_clusters} clusters" in told.methods_paragraph
+    assert "samples were clustered" not in told.methods_paragraph  # all were
     table = part(told, "Numbers of clusters").table
     assert table["clusters"].tolist() == sorted({*counts.candidates, *counts.levels})
     origin = dict(zip(*(part(told, "Parameters").table[k] for k in ("parameter", "")), strict=True))
@@ -312,3 +313,8 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
 
     monkeypatch.setattr("mvsc_fast.explanation._bind.find_lift", decide)
     np.testing.assert_array_equal(explain(model, views).samples["margin"], expected)
+
+
+def test_the_number_of_clusters_is_told_even_if_it_is_the_default():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    assert "n_clusters=8" in explain(KMeans(random_state=0).fit(X), X).methods_paragraph
