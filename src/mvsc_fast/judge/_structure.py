@@ -14,6 +14,7 @@ from .._utils.parameters import check_flag, check_integer, check_seed
 from .._utils.parts import html_lines
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
+from ..views._columns import count_values
 from ..views._frames import shown, view_title
 from ..views._lift import find_lift
 from ..views._passes import drawn
@@ -331,13 +332,8 @@ def _has_few_values(X):
     """Whether each column of X has two or three different values."""
     out = np.zeros(X.shape[1], dtype=bool)
     for block in gen_batches(X.shape[1], max(1, MAX_ENTRIES // X.shape[0])):
-        columns = dense(X[:, block])
-        # At most three values: all inner cells are equal.
-        least, largest = columns.min(axis=0), columns.max(axis=0)
-        inner = (columns > least) & (columns < largest)
-        low = np.where(inner, columns, np.inf).min(axis=0)
-        high = np.where(inner, columns, -np.inf).max(axis=0)
-        out[block] = (least < largest) & (low >= high)
+        counts = count_values(dense(X[:, block]))
+        out[block] = (counts > 1) & (counts <= MAX_FEW_VALUES)
     return out
 
 

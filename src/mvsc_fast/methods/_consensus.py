@@ -37,13 +37,15 @@ class ConsensusTLRR(MultiViewClusterer):
     1. Sparse similarity graphs of unit rows and of centred rows, each with three numbers of
        neighbours, and graphs of 15 and of 6 nearest neighbours are partitioned by k-means of a
        spectral embedding, and by k-means and Ward's method of the diffusion map, which does not
-       prefer groups of equal size; so are the joined rows of all views. That gives up to 31
+       prefer groups of equal size; so are the joined rows of all views. That gives up to 32
        labellings. For more than 40 clusters k-means starts from Ward's clusters, and 12 labellings
        suffice.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
        graph neighbours, unless this dissolves small groups. It is scored by how well its labels are
        predicted from all other samples (`label_predictability`), from all views and from each view
-       alone, and by its modularity over the maximum at the sizes of its clusters.
+       alone, and by its modularity over the maximum at the sizes of its clusters. If all views
+       together have few columns, which are not discrete, the likelihood of Gaussian clusters of a
+       common covariance is added, and the best labelling is improved by it (Celeux & Govaert 1992).
     3. The seven refined labellings with the largest scores are fused by TLRR of their
        co-association tensor (`consensus_labels`); only similar ones, if most of the graphs'
        labellings are nearly equal.
@@ -156,10 +158,12 @@ class ConsensusTLRR(MultiViewClusterer):
         "2c" eigenvectors, "diffusion" map; of joined rows, "standard" columns, or "rows" as they
         are), ``algorithm``, ``predictability``, ``predictability_unrefined`` (before refinement),
         ``predictability_by_view`` (mean from each view alone), ``modularity`` in
-        ``affinity_matrix_`` over the largest at the sizes of the clusters, ``fused`` (whether it
-        is one of the seven) and ``labels`` after refinement, of shape (n_candidates, m). With a
-        ``resolution``, they are the communities of each graph, without an embedding, and those of
-        ``affinity_matrix_`` ("joint"), which alone are used.
+        ``affinity_matrix_`` over the largest at the sizes of the clusters, ``likelihood`` of
+        Gaussian clusters over that of a single one, in nats per sample divided by the logarithm of
+        ``n_clusters`` (only of few columns; the algorithm "mixture" maximises it), ``fused``
+        (whether it is one of the seven) and ``labels`` after refinement, of shape
+        (n_candidates, m). With a ``resolution``, they are the communities of each graph, without
+        an embedding, and those of ``affinity_matrix_`` ("joint"), which alone are used.
     views_used_ : list of int
         Indices of the views that were fused.
     view_agreement_ : ndarray of shape (n_views, n_views)
@@ -188,6 +192,9 @@ class ConsensusTLRR(MultiViewClusterer):
 
     References
     ----------
+    Celeux, Govaert: A classification EM algorithm for clustering and two stochastic versions.
+    Computational Statistics & Data Analysis 14, 1992.
+
     Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
     representation. IEEE TCSVT 31(12), 2021; the tailored norm for ensemble clustering is its
     future work.

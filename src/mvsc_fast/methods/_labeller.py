@@ -1,5 +1,6 @@
 """The steps of ConsensusTLRR: candidate labellings, their scores, fusion and refinement."""
 
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -8,24 +9,31 @@ from sklearn.metrics import adjusted_rand_score
 
 from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
 from ..judge._landmarks import RowSteps
+from ..judge._mixture import CommonMixture
 from ..judge._modularity import corrected_modularity
 from ..judge._predictor import BEYOND, limits_of, residuals
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._support import views_of
 from ..similarity._affinity import warn_of_isolated
-from ..views._rows import equal_samples, warn_of_few
-from ._candidates import candidate_labellings, communities
+from ..views._rows import equal_samples, is_constant, warn_of_few
+from ._candidates import candidate_labellings, communities, tabulate
 from ._ensemble import fused_labels
 
 # Weights of the scores of a candidate: its predictability before and after refinement, its
 # corrected modularity, and its predictability from each view alone. The first two alone prefer a
 # large group cut into equal slices to groups of their true sizes (bench/unequal.py).
 UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 1.0
+# The likelihood of Gaussian clusters is added if there are few columns, all continuous, and several
+# times as many samples, and if the best labelling by all other scores has such a likelihood at
+# least (bench/unequal.py). It misleads in more columns, in discrete ones, and in subspaces, which
+# have one mean.
+LIKELIHOOD, MIN_LIKELIHOOD = 0.5, 0.2
+MAX_COLUMNS, SAMPLES_PER_COLUMN = 100, 4
 BEST = 7  # fused labellings
 # Fusion may dissolve a small group. The best labelling is returned instead if its corrected
-# modularity is larger by more than this.
-MODULARITY_LOSS = 0.02
+# modularity, or its likelihood, is larger by more than this.
+MODULARITY_LOSS, LIKELIHOOD_LOSS = 0.02, 0.05
 # If a labelling agrees with most of the graphs' labellings by this normalised mutual information,
 # only those that differ little from it are fused. A linear map predicts half-spaces well, also
 # where all graphs show other clusters, such as subspaces.
@@ -104,19 +112,25 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
 
     progress.stage("judge")
     distinct = np.flatnonzero(np.diff(equal, prepend=-1))
+    points = _continuous_columns(sample, used) if resolution is None else None
     judge = Judge(used.rows, distinct=distinct)
     # Refinement removes what differs between labellings of one answer by the start of k-means
     # alone. Predictability before it or after it alone chooses less well than their mean.
-    labellings = candidates["labels"]
-    refined = refined_labellings(labellings, n_clusters, judge.ridge, affinity)
-    scores = {
-        "predictability": judge(refined, n_clusters),
-        "predictability_unrefined": judge(labellings, n_clusters),
-        "predictability_by_view": judge.by_view(refined, n_clusters),
-        "modularity": corrected_modularity(affinity, refined, n_clusters),
-    }
+    refined = refined_labellings(candidates["labels"], n_clusters, judge.ridge, affinity)
+    compute_scores = partial(_scores, judge, affinity, n_clusters)
+    scores = compute_scores(refined, candidates["labels"])
+    predictability = scores["predictability"].max()
+    mixture = _mixture(points, refined[_total(scores).argmax()], n_clusters)
+    if mixture is not None:
+        # The best labelling is the start of a further one, which is not refined.
+        scores["likelihood"] = mixture(refined, n_clusters)
+        labels = mixture.maximise(refined[_total(scores).argmax()], n_clusters)[None]
+        further = compute_scores(labels, labels) | {"likelihood": mixture(labels, n_clusters)}
+        scores, refined = _stacked(scores, further), np.vstack([refined, labels])
+        further = tabulate([("none", 0, "standard", "mixture", labels[0])])
+        candidates = _stacked(candidates, further)
     if resolution is None:
-        best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
+        best = _best_labellings(refined, candidates["graph"] == "none", _total(scores), n_clusters)
     else:
         best = np.array([len(refined) - 1])  # of the joint graph
     is_fused = np.isin(np.arange(len(refined)), best)
@@ -137,7 +151,11 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     # group.
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     (modularity,) = corrected_modularity(affinity, labels[None], n_clusters)
-    if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
+    is_worse = modularity < scores["modularity"][best[0]] - MODULARITY_LOSS
+    if mixture is not None:
+        (likelihood,) = mixture([labels], n_clusters)
+        is_worse |= likelihood < scores["likelihood"][best[0]] - LIKELIHOOD_LOSS
+    if is_worse:
         labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
     if resolution is None and not has_few:
@@ -149,7 +167,6 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
     elif n_clusters > 1 and not used.are_noise:
-        predictability = scores["predictability"].max()
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
     # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
@@ -230,15 +247,51 @@ def _agreed(labels, equal, n_clusters):
     return votes.argmax(axis=1)[equal]
 
 
-def _best_labellings(labellings, joined, scores, n_clusters):
-    """Indices of the labellings to be fused, the best first."""
-    # Weighted sum of four scores, each of which fails on other data.
+def _continuous_columns(sample, used):
+    """The joined rows, if the columns are few and continuous, or None."""
+    n, n_columns = used.present.shape[1], sum(view.unit.shape[1] for view in used.rows)
+    is_continuous = all(sample.views[i].is_continuous for i in used.indices)
+    if not is_continuous or n_columns > min(MAX_COLUMNS, n // SAMPLES_PER_COLUMN):
+        return None
+    points = np.hstack([view.unit for view in used.rows], dtype=np.float64)
+    return None if is_constant(points) else points
+
+
+def _mixture(points, labels, n_clusters):
+    """The `CommonMixture` of points, or None if these labels do not differ in their means."""
+    mixture = None if points is None else CommonMixture(points)
+    is_useful = mixture is not None and mixture([labels], n_clusters)[0] >= MIN_LIKELIHOOD
+    return mixture if is_useful else None
+
+
+def _scores(judge, affinity, n_clusters, labellings, unrefined):
+    """Scores of labellings, each an array of shape (k,)."""
+    return {
+        "predictability": judge(labellings, n_clusters),
+        "predictability_unrefined": judge(unrefined, n_clusters),
+        "predictability_by_view": judge.by_view(labellings, n_clusters),
+        "modularity": corrected_modularity(affinity, labellings, n_clusters),
+    }
+
+
+def _total(scores):
+    """Weighted sum of the scores, each of which fails on other data."""
     total = (
         UNREFINED * scores["predictability_unrefined"]
         + REFINED * scores["predictability"]
         + MODULARITY * scores["modularity"]
         + SINGLE_VIEWS * scores["predictability_by_view"]
     )
+    return total + LIKELIHOOD * scores["likelihood"] if "likelihood" in scores else total
+
+
+def _stacked(columns, further):
+    """Two tables of the same columns, one below the other."""
+    return {name: np.concatenate([column, further[name]]) for name, column in columns.items()}
+
+
+def _best_labellings(labellings, joined, total, n_clusters):
+    """Indices of the labellings to be fused, the best first."""
     # Joined rows are no graph, and have no vote on whether the graphs are unanimous.
     alike = _pairwise_agreement(labellings, n_clusters)
     agreement = np.where(joined, 0, np.median(alike[:, ~joined], axis=1))

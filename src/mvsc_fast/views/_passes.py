@@ -11,7 +11,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.validation import check_clusters
-from ._columns import warn_of_columns
+from ._columns import count_values, warn_of_columns
 from ._facts import (
     check_facts,
     refuse,
@@ -23,12 +23,23 @@ from ._facts import (
 )
 from ._lift import Lift, lifted
 from ._missing import filled, mean_row
-from ._rows import canonical_order, direction_sums, presence, row_hashes, row_keys, sorted_rows
+from ._rows import (
+    canonical_order,
+    dense,
+    direction_sums,
+    presence,
+    row_hashes,
+    row_keys,
+    sorted_rows,
+    spread,
+)
 from ._scaling import ColumnScaling, fit_scalings, scaled
 from ._suspects import warn_of_suspects
 
 MIN_PRESENT = 2  # minimum number of drawn samples that have a view
 MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
+# A view has continuous columns if there are ten values in each; this is of use in few columns.
+MIN_VALUES, VALUE_SAMPLES, MAX_CONTINUOUS_COLUMNS = 10, 1000, 100
 
 
 class DrawnView(NamedTuple):
@@ -49,6 +60,8 @@ class DrawnView(NamedTuple):
         The scaled row from which missing cells are filled, see `filled`.
     nonnegative : bool
         Whether all samples, drawn or not, are non-negative, and the view is not lifted.
+    is_continuous : bool
+        Whether the view has few columns, each with many different values.
     scaling, lift : ColumnScaling or None, Lift or None
     """
 
@@ -59,6 +72,7 @@ class DrawnView(NamedTuple):
     present: np.ndarray
     mean_row: np.ndarray
     nonnegative: bool
+    is_continuous: bool
     scaling: ColumnScaling | None
     lift: Lift | None
 
@@ -133,6 +147,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     is_centred = [scaling is not None and scaling.centres.any() for scaling in scalings]
     nonnegative = [summary.views[i].least >= 0 and not is_centred[i] for i in kept]
     views, lifts = [views[i] for i in kept], [None] * len(kept)
+    is_continuous = [_is_continuous(X, present[i]) for X, i in zip(views, kept, strict=True)]
     if lift:
         views, lifts = lifted(views, nonnegative)
 
@@ -150,6 +165,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
             present=present[i][order],
             mean_row=means[i],
             nonnegative=nonnegative[k] and lifts[k] is None,
+            is_continuous=is_continuous[k],
             scaling=scalings[i],
             lift=lifts[k],
         )
@@ -157,6 +173,15 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     if lift:
         warn_of_columns([view.observed for view in drawn_views], names, columns, lifts)
     return Drawn(samples[order], summary.lost, drawn_views, keys[order], scalings)
+
+
+def _is_continuous(X, is_present):
+    """Whether all columns of a view, of which there are few, have many different values."""
+    if X.shape[1] > MAX_CONTINUOUS_COLUMNS:
+        return False
+    rows = np.flatnonzero(is_present)
+    values = dense(X[rows[spread(len(rows), VALUE_SAMPLES)]])
+    return bool(count_values(values).min() >= MIN_VALUES)
 
 
 def _condensed(X):
