@@ -202,25 +202,33 @@ class LeaveOneOutRidge:
         return LeaveOneOutRidge(self.features[samples], fitted, self._rank)
 
     def predict(self, Y):
-        """Leave-one-out predictions of Y, of shape (n, k)."""
+        """Leave-one-out predictions of Y, of shape (n, k), in Fortran order.
+
+        Products are transposed, because the columns of Y are rows in memory (`ColumnMap`).
+        """
         targets = Y[self._fitted]
         if not self._thin:
             # U U^T = I - g P with P = (F F^T + g I)^-1, and g P_ii = 1 - h_i
-            left_out = targets - self._P @ targets / np.diagonal(self._P)[:, None]
+            left_out = targets - (targets.T @ self._P).T / np.diagonal(self._P)[:, None]
             if len(left_out) == len(Y):
                 return left_out
-        out = self.features @ self.coefficients(Y)
+        out = (self.coefficients(Y).T @ self.features.T).T
         if self._thin:
-            left_out = (out[self._fitted] - self._leverage * targets) / (1 - self._leverage)
+            left_out = out[self._fitted]
+            left_out -= self._leverage * targets
+            left_out /= 1 - self._leverage
         out[self._fitted] = left_out
         return out
 
     def coefficients(self, Y):
         """Coefficients B of shape (D, k) that predict Y from features."""
-        targets = Y[self._fitted]
-        weights = np.zeros_like(Y)  # F^T times them needs no copy of the fitted rows
-        weights[self._fitted] = targets if self._thin else self._P @ targets
-        B = self.features.T @ weights
+        weights = Y[self._fitted]
+        if not self._thin:
+            weights = (weights.T @ self._P).T
+        if len(weights) < len(Y):  # products with zeros need no copy of the fitted rows
+            fitted_weights, weights = weights, np.zeros_like(Y)
+            weights[self._fitted] = fitted_weights
+        B = (weights.T @ self.features).T
         if not self._thin:
             return B
         return scipy.linalg.cho_solve((self._factor, True), B, overwrite_b=True, check_finite=False)
@@ -268,10 +276,10 @@ class ColumnMap:
         # New clusters are mapped in one product, in the order in which they occur.
         new = [key for key in dict.fromkeys(chain(*keys)) if key not in self._columns]
         if new:
-            Y = np.zeros((len(new), self._n_samples), dtype=np.float32)
-            for indicator, key in zip(Y, new, strict=True):
-                bits = np.unpackbits(np.frombuffer(key, np.uint8), count=self._n_samples)
-                indicator[bits > 0] = 1 / np.sqrt(max(np.count_nonzero(bits), 1))
+            bits = np.frombuffer(b"".join(new), np.uint8).reshape(len(new), -1)
+            bits = np.unpackbits(bits, axis=1, count=self._n_samples)
+            sizes = np.maximum(np.count_nonzero(bits, axis=1), 1)
+            Y = bits * (1 / np.sqrt(sizes)).astype(np.float32)[:, None]
             mapped = np.ascontiguousarray(self._function(Y.T).T)
             self._columns.update(zip(new, mapped, strict=True))
         for row in keys:
