@@ -5,7 +5,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
 from ..judge._landmarks import RowSteps
@@ -13,7 +12,13 @@ from ..judge._mixture import CommonMixture
 from ..judge._modularity import corrected_modularity
 from ..judge._predictor import BEYOND, limits_of, residuals
 from ..judge._resolution import partitioned_graphs
-from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
+from ..judge._ridge import (
+    Judge,
+    adjusted_rand_index,
+    mutual_information,
+    one_hot,
+    refined_labellings,
+)
 from ..judge._support import views_of
 from ..similarity._affinity import warn_of_isolated
 from ..views._rows import equal_samples, is_constant, warn_of_few
@@ -161,7 +166,8 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if resolution is None and not has_few:
         warn_of_empty_clusters(labels, n_clusters)
     # Doubts about the labels are warnings, unless the views were called noise before.
-    fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
+    agreement = [adjusted_rand_index(labels, labelling, n_clusters) for labelling in refined[best]]
+    fused_agreement = float(np.mean(agreement))
     progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
     if resolution is not None:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
