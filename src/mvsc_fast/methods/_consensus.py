@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn import config_context
 
 from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, count, either, option, positive
@@ -272,6 +273,7 @@ class ConsensusTLRR(MultiViewClusterer):
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
             use_threads(self.n_threads, plan.n_fitted) as n_threads,
+            config_context(assume_finite=True, skip_parameter_validation=True),  # data are checked
         ):
             # A sample is drawn, and clustered in canonical order.
             seed = draw_seed(self.random_state)
