@@ -110,7 +110,8 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
     if width > MAX_COLUMNS:
         directions = np.random.RandomState(0).standard_normal((width, MAX_COLUMNS))
         rows = points @ directions.astype(points.dtype)
-    squares = np.einsum("ij,ij->i", rows, rows)
+    # A product of few rows with columns that are contiguous takes half the time.
+    squares, columns = np.einsum("ij,ij->i", rows, rows), np.ascontiguousarray(rows.T)
     shares = (np.arange(N_COMPARED) + offset) / N_COMPARED
     nearest, chosen = np.ones(len(rows)), []
     for step in range(n_clusters):
@@ -119,8 +120,8 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
         compared = np.searchsorted(total, shares * total[-1], side="right")
         compared = np.minimum(compared, len(rows) - 1)
         # The squared distances that each of them would leave.
-        distances = squares[compared, None] - 2 * (rows[compared] @ rows.T) + squares
-        distances = np.maximum(distances, 0)
+        distances = squares[compared, None] - 2 * (rows[compared] @ columns) + squares
+        np.maximum(distances, 0, out=distances)
         if step > 0:
             np.minimum(distances, nearest, out=distances)
         best = distances.sum(axis=1).argmin()

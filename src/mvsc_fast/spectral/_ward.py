@@ -59,7 +59,8 @@ def _micro_clusters(points, n_clusters):
         return np.arange(n)
     model = KMeans(count, init=even_starts, n_init=1, max_iter=ITERATIONS, tol=0)
     with limit_threads():
-        member = model.fit(subsample).predict(points)
+        model.fit(subsample)
+        member = model.labels_ if len(subsample) == n else model.predict(points)
     return np.unique(member, return_inverse=True)[1]
 
 
