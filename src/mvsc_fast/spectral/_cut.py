@@ -10,13 +10,13 @@ from ..views._rows import spread
 from ._eigenvectors import normalized_eigenvectors
 
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
-RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
+RESOLUTION = 1e-6  # relative distance below which points may be equal in single precision
 PASSES = 10  # Lloyd iterations over all rows after them
 DIFFUSION_STEPS = 3  # of `diffusion_map`
 N_COMPARED = 3  # centres that each step of `even_starts` compares
-# Wider points enter k-means in single precision, and `even_starts` by this number of random
-# projections, which keep squared distances up to a seventh (Johnson & Lindenstrauss 1984): a step
-# reads all points, and those of 400 columns take more time than a graph's eigenvectors.
+# Wider points enter `even_starts` by this number of random projections, which keep squared
+# distances up to a seventh (Johnson & Lindenstrauss 1984): a step reads all points, and those of
+# 400 columns take more time than a graph's eigenvectors.
 MAX_COLUMNS = 100
 
 
@@ -130,11 +130,6 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
     return points[chosen]
 
 
-def as_wide(points):
-    """Points as k-means takes them: in single precision if they have many columns."""
-    return points.astype(np.float32) if points.shape[1] > MAX_COLUMNS else points
-
-
 def assign(
     embedding,
     n_clusters,
@@ -170,7 +165,7 @@ def assign(
     """
     # An order by content makes the labels independent of the order of the input.
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
-    rows = as_wide(embedding)[rank]
+    rows = embedding[rank].astype(np.float32)  # their eigenvectors are no more accurate
     model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
     # Starts of many rows come from a sample, and a few passes over all rows follow.
     with limit_threads():  # its chunks have 256 rows, too few for several threads

@@ -1,13 +1,13 @@
 """Ward's hierarchical clustering of micro-clusters, at a cost that is linear in the samples."""
 
 import numpy as np
+import scipy.sparse
 from scipy.cluster.hierarchy import DisjointSet
-from sklearn.cluster import KMeans
 from sklearn.metrics import euclidean_distances
+from sklearn.utils import gen_batches
 
-from .._utils.threads import limit_threads
-from ..views._rows import spread
-from ._cut import KMEANS_ROWS, as_wide, distinct_rows, even_starts
+from ..views._rows import SMALL_BLOCK, spread
+from ._cut import KMEANS_ROWS, even_starts
 
 # Micro-clusters for each cluster; beyond 40 clusters 400 in all, but at least two for each.
 MICRO_CLUSTERS, MAX_MICRO_CLUSTERS, MIN_MICRO_CLUSTERS = 10, 400, 2
@@ -43,25 +43,45 @@ def ward_labels(points, n_clusters):
 
 def cluster_means(points, labels):
     """The mean of the points of each cluster, of shape (c, k), for labels without gaps."""
-    sums = [np.bincount(labels, column) for column in points.T]
-    return np.stack(sums, axis=1) / np.bincount(labels)[:, None]
+    n = len(labels)
+    entries = np.ones(n, dtype=points.dtype), labels, np.arange(n + 1)
+    sums = scipy.sparse.csr_array(entries).T @ points
+    return sums / np.bincount(labels).astype(points.dtype)[:, None]
 
 
 def _micro_clusters(points, n_clusters):
-    """Labels from 0, without gaps, of the micro-clusters."""
-    n, points = len(points), as_wide(points)
+    """Labels from 0, without gaps, of the micro-clusters, by Lloyd's algorithm for k-means.
+
+    Micro-clusters that lose all their points are dropped, as where points are equal.
+    """
+    n = len(points)
     count = min(MICRO_CLUSTERS * n_clusters, MAX_MICRO_CLUSTERS)
     count = max(count, MIN_MICRO_CLUSTERS * n_clusters)
-    # More micro-clusters than distinct points would be empty.
-    subsample = points[spread(n, KMEANS_ROWS)]
-    count = min(count, distinct_rows(subsample))
     if count >= n:
         return np.arange(n)
-    model = KMeans(count, init=even_starts, n_init=1, max_iter=ITERATIONS, tol=0)
-    with limit_threads():
-        model.fit(subsample)
-        member = model.labels_ if len(subsample) == n else model.predict(points)
-    return np.unique(member, return_inverse=True)[1]
+    # Single precision is enough for distances of points around the origin.
+    points = (points - points.mean(axis=0)).astype(np.float32)
+    subsample, member = points[spread(n, KMEANS_ROWS)], None
+    means = even_starts(subsample, count)
+    for _ in range(ITERATIONS):
+        previous, member = member, _without_gaps(_nearest(subsample, means))
+        if previous is not None and (member == previous).all():
+            break
+        means = cluster_means(subsample, member)
+    return _without_gaps(_nearest(points, means))
+
+
+def _without_gaps(labels):
+    """Labels from 0 in the same order, each of which occurs."""
+    occurs = np.bincount(labels) > 0
+    return (np.cumsum(occurs) - 1)[labels]
+
+
+def _nearest(points, means):
+    """Index of the nearest mean of each point."""
+    squares, columns = np.einsum("ij,ij->i", means, means), -2 * means.T
+    parts = [points[rows] @ columns + squares for rows in gen_batches(len(points), SMALL_BLOCK)]
+    return np.concatenate([distances.argmin(axis=1) for distances in parts])
 
 
 def _merges(means, sizes):
