@@ -171,7 +171,9 @@ def _batches(X):
 def _directions(X):
     """Rows divided by their lengths, in float64; zeros in place of NaN."""
     sparse = scipy.sparse.issparse(X)
-    X = with_data(X, np.nan_to_num(X.data)) if sparse else np.nan_to_num(X)
+    values = X.data if sparse else X
+    values = np.where(np.isnan(values), values.dtype.type(0), values)  # infinite ones were refused
+    X = with_data(X, values) if sparse else values
     squares = _row_sums(X, X)
     lengths = np.where(squares > np.finfo(X.dtype).tiny, np.sqrt(squares), np.inf)
     if sparse:
