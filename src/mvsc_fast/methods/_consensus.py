@@ -273,7 +273,7 @@ class ConsensusTLRR(MultiViewClusterer):
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
             use_threads(self.n_threads, plan.n_fitted) as n_threads,
-            config_context(assume_finite=True, skip_parameter_validation=True),  # data are checked
+            config_context(skip_parameter_validation=True),  # which takes longer than k-means
         ):
             # A sample is drawn, and clustered in canonical order.
             seed = draw_seed(self.random_state)
