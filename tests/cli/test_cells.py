@@ -335,7 +335,7 @@ def test_a_file_for_each_modality(tenx, capsys):
         (["genes.h5", "--annotate", "new.h5ad"], "cannot write new.h5ad from genes.h5"),
         (["ancient.h5ad", "--annotate", "new.h5ad"], "the format of anndata before 0.7"),
         (["unique.h5ad", "--scores"], "name a column of obs, such as --scores cell_type"),
-        (["unique.h5ad", "--scores", "kind"], "kind"),
+        (["unique.h5ad", "--scores", "kind"], "neither a file of labels nor a column of obs"),
     ],
 )
 def test_files_that_are_refused(tenx, capsys, args, message):

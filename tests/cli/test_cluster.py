@@ -43,7 +43,8 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
     [
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "3", "--precomputed"], "--precomputed would be ignored"),
-        (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
+        (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "neither a file of labels"),
+        (["{plain}", "--clusters", "3", "--report", "r.pdf"], "r.pdf: a page has the suffix .html"),
         (["-", "-", "--clusters", "3"], "can be read only once"),
     ],
 )

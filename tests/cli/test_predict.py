@@ -186,7 +186,7 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, ca
         (["{mirna}", "{rna}"], "files in the order rna, mirna"),
         (
             ["{turned}", "{mirna}"],
-            "such as 'rna_0', 'rna_1', 'rna_2', ... (40 in all): use --transpose",
+            "such as 'rna_0', 'rna_1', 'rna_2', ... (40 in all): give files in the order rna, ",
         ),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),

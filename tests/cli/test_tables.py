@@ -119,7 +119,7 @@ def test_marks_of_numbers_are_never_guessed(read_text, cells, decimal, expected,
 def test_encodings(tmp_path, read, encoding):
     names, path = ["höhe", "width", "größe"], tmp_path / "a.csv"
     frame(columns=names).to_csv(path, encoding=encoding, index=False)
-    if encoding in ("cp1252", "utf-16-le"):  # the latter without a mark of byte order
+    if encoding not in ("utf-8", "utf-8-sig"):
         assert_stops("a.csv .*UTF-8", read, path)
     else:
         assert_read(read(path), names=names, ids=None)
@@ -167,9 +167,9 @@ def test_what_surrounds_a_table(read_text, text):
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells, but the table has 2 columns"),
         ('a,b\n"1",2\n3\n', "line 3 has 1 cell, but the table has 2 columns"),
         ("a,b\n1.5,red\n2,red\n3,blue\n", "column 'b' is 'red', .* --columns '!b' excludes"),
-        ("a,b\n1,2,\n3,4,\n5,6,\n", "line 1 has 2 cells, the next row has 3"),
-        ("a,b,c\n1,2\n3,4\n", "line 1 has 3 cells, the next row has 2"),
-        ("Export of 2024\n\na,b,c\n1,2,3\n", "line 1 has 1 cell, the next row has 3.*a title"),
+        ("a,b\n1,2,\n3,4,\n5,6,\n", "line 2 has 3 cells, but the table has 2 columns"),
+        ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells, but the table has 3 columns"),
+        ("Export of 2024\n\na,b,c\n1,2,3\n", "line 3 has 3 cells, .* 1 column: .*a title"),
         ("a,b\n1,\n2,\n", "--columns '!b' excludes"),
         ("", "is empty"),
         ("a,b\n", "no samples"),
@@ -261,7 +261,7 @@ def test_no_header_is_inferred_from_numbers(read_text, header, outcome):
 
 
 def test_no_header_is_doubted_if_line_1_alone_has_text(read_text):
-    message = "line 1, column '2' is 'height', not a number: .* omit --no-header"
+    message = "line 1, column '2' is 'height', not a number"
     assert_stops(message, read_text, frame(IDS).to_csv(), no_header=True)
     message, text = "column '2' is '1.234', .*--decimal", "a,1.234\nb,12\nc,13\n"
     assert_stops(message, read_text, text, no_header=True)
@@ -293,7 +293,7 @@ def test_excel(tmp_path, read):
     assert_stops("--columns '!sum'", read, path)
     book.active["B1"] = "Export of 2024"
     book.save(path)
-    assert_stops("row 4, column '2' is 'height'", read, path)
+    assert_stops("row 2 has no id in column 'Export of 2024'", read, path)
     with pd.ExcelWriter(path) as sheets:
         frame().to_excel(sheets, index=False)
         frame().to_excel(sheets, sheet_name="other")
@@ -325,12 +325,11 @@ def test_columns_of_parquet_have_types(tmp_path, read):
         assert_read(read(path, columns=columns))
 
 
-def test_tables_and_arrays_on_the_standard_input(monkeypatch, read):
-    text, array = frame().to_csv(index=False).encode(), io.BytesIO()
-    np.save(array, X)
+def test_tables_on_the_standard_input(monkeypatch, read):
+    text = frame().to_csv(index=False).encode()
     for content, message in (
         (text, None),
-        (array.getvalue(), None),
+        (b"\x93NUMPY", "^standard input .*UTF-8"),
         (b"a,b\n1,x\n2.5,3\n4,5\n", "^standard input: line 2, column 'b' is 'x'"),
         (gzip.compress(text), "^standard input .*.gz"),
         (None, "^standard input: it is closed"),
@@ -358,6 +357,11 @@ def test_long_and_wide_tables(tmp_path, read):
     np.testing.assert_array_equal(read(path).views["long"], values)
     write(path, values.astype(object).replace(values.iloc[-2, 3], "x"))
     assert_stops("line 12000, column 'f3' is 'x'", read, path)
+    # Points that may separate thousands in many rows, but not in all
+    cells = frame(values=np.resize([[1.234, 12, 5.125], [7.125, 3, 0.5]], (3_000, 3)))
+    assert_stops("line 2, column 'height' is '1.234', .*--decimal", read, write(path, cells))
+    cells.iloc[-1] = 0.25
+    np.testing.assert_array_equal(read(write(path, cells)).views["long"], cells)
 
 
 @pytest.mark.parametrize(
@@ -449,7 +453,7 @@ def test_counters_are_no_features(read_text, name):
         del table[name]
     for values in (NUMBERS, IDS):
         table = frame(values, "patient", again=values)
-        message = assert_stops("repeat the ids", read_text, table)
+        message = assert_stops("repeat the ids|'again' is 's00'", read_text, table)
         assert_read(read_text(table, columns=advice(message)), ids=list(map(str, values)))
     # Ids beside a counter in the first column
     table = frame(IDS, "patient").reset_index()

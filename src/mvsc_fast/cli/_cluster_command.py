@@ -54,6 +54,7 @@ examples:
       modalities of single cells, and a copy of the file with the results
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
+REPORTS = ("", ".txt", ".md", ".log")  # besides pages
 PARAMETERS = ("affinity", "resolution")  # of some methods
 
 
@@ -204,6 +205,8 @@ def _prepare_outputs(args):
         check_source(args.files[0])
     if args.report and is_page(args.report):
         check_picture("report.svg")
+    elif args.report and Path(args.report).suffix.lower() not in REPORTS:
+        raise ValueError(f"--report {args.report}: a page has the suffix .html, a text .txt")
 
 
 def is_page(name):
@@ -257,6 +260,11 @@ def _known(name, data, n_samples):
     """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
     column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
     if column is None:
+        if not Path(name).exists():
+            raise ValueError(
+                f"--scores {name}: there is neither a file of labels nor a column of obs of this "
+                "name"
+            )
         labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
         if note:
             note_user(note)

@@ -1,4 +1,4 @@
-"""What the columns of a table are: ids, features, samples, and what is none."""
+"""What the columns of a table are: features, samples, and what is none."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ from .._utils.messages import counted
 from ..preprocessing._table_columns import alike
 from ..views._frames import shown
 from ..views._suspects import constant_columns, find_suspects
-from ._tables import as_text, is_number, transpose_option
+from ._tables import is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(
@@ -31,21 +31,18 @@ MIN_CODES = 3
 
 def select_columns(table, selection):
     """Positions of the columns that a text such as "height,w*,!weight" selects."""
-    names, selected, excluded = table.names, {}, set()
+    names, selected, excluded = table.names, {}, {}
     # Exact names come before patterns, because names may contain * or ?.
     for part in filter(None, map(str.strip, selection.split(","))):
         pattern = part.removeprefix("!")
         columns = [j for j, name in enumerate(names) if name == pattern]
         columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not columns and pattern != "*":
-            hint = "; --columns FILE:NAMES is for one file" if table.prefix else ""
             raise ValueError(
-                f"{table.name}: there is no column {pattern!r}{alike(pattern, names)}{hint}"
+                f"{table.name}: there is no column {pattern!r}{alike(pattern, names)}; --columns "
+                "FILE:NAMES is for one file"
             )
-        if part.startswith("!"):
-            excluded.update(columns)
-        else:
-            selected |= dict.fromkeys(columns)
+        (excluded if part.startswith("!") else selected).update(dict.fromkeys(columns))
     order = selected if is_selecting(selection) else range(len(names))
     return [j for j in order if j not in excluded]
 
@@ -58,38 +55,21 @@ def is_selecting(selection):
 def _exclusion(table, columns):
     """The option that excludes columns of this file."""
     names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:5]]
-    return f"--columns {shlex.quote(table.prefix + ','.join(f'!{name}' for name in names))}"
+    text = ",".join(f"!{name}" for name in names)
+    return f"--columns {shlex.quote(table.prefix + text)}"
 
 
 def _refuse(table, columns, what):
     """Raise ValueError at columns that the reader doubts: exclude them, or use all as they are."""
     if columns:
-        hint = ", --id-column selects ids" if "ids" in what else ""
         raise ValueError(
             f"{table.name} has columns that {what}: {shown(*(table.names[j] for j in columns))}; "
             f"{_exclusion(table, columns)} excludes them, "
-            f"--columns {shlex.quote(table.prefix + '*')} uses all columns{hint}"
+            f"--columns {shlex.quote(table.prefix + '*')} uses all columns, --id-column selects ids"
         )
 
 
 # ---------------------------------------------------------------------------------------- samples
-
-
-def check_ids(table):
-    """Raise ValueError if an id is missing or occurs more than once."""
-    rows = {}
-    for row, text in zip(table.rows, table.ids, strict=True):
-        if not text:
-            raise ValueError(
-                f"{table.name}: {table.unit} {row} has no id in column {table.id_name!r}"
-            )
-        if text in rows:
-            raise ValueError(
-                f"{table.name}: {table.unit} {row} has the id {text!r} of {table.unit} "
-                f"{rows[text]} again: keep one row for each, or use --id-column with another name "
-                "or, if there are no ids, none"
-            )
-        rows[text] = row
 
 
 def transpose(table, known_ids, selection, header):
@@ -98,62 +78,57 @@ def transpose(table, known_ids, selection, header):
     ``selection`` is the text of --columns, which says what the samples are. Without ``header``,
     samples have no ids.
     """
+    import pandas
+
     samples = select_columns(table, selection)
     if not samples:
         raise ValueError(f"{table.name}: no column except the names of features")
     if not is_selecting(selection):
         _check_samples(table, samples, known_ids)
     check_text(table, samples)
-    if look_like_samples(table.ids or []):
+    rows = table.cells.index
+    titles = list(map(str, rows)) if table.ids is None else table.ids
+    if look_like_samples(titles):
         raise ValueError(f"{table.name}: rows look like samples: read it without --transpose")
     # The header becomes the ids, and the names of features come from the first column.
-    titles = zip(table.ids or [None] * len(table.rows), table.rows, strict=True)
-    features = [title or str(row) for title, row in titles]
-    table.rows, table.unit = [table.names[j] for j in samples], "column"
-    table.names, table.words = features, [{} for _ in features]
-    table.values = table.values[:, samples].T
-    table.ids, table.id_name = (table.rows, "id") if header else (None, None)
+    names = [table.names[j] for j in samples]
+    table.names = [title or str(row) for title, row in zip(titles, rows, strict=True)]
+    table.cells = pandas.DataFrame(table.cells[samples].to_numpy().T, names)
+    table.words, table.unit = {}, "column"
+    table.ids = pandas.Series(names, names, object, "id") if header else None
 
 
 def look_like_samples(names):
     """Whether most names are those of public samples."""
-    n_samples = sum(SAMPLE_NAME.fullmatch(name or "") is not None for name in names)
+    n_samples = sum(SAMPLE_NAME.fullmatch(name) is not None for name in names)
     return 2 * n_samples > len(names) > 1
 
 
 def _check_samples(table, columns, known_ids):
     """Raise ValueError at columns that differ in kind from most other ones."""
+    import pandas
+
     # Text in numbers, and numbers in another notation, have remedies of their own.
-    n = len(table.rows)
-    check_text(table, [j for j in columns if any(map(is_number, table.words[j].values()))])
+    check_text(table, [j for j in columns if any(map(is_number, table.words.get(j, ())))])
 
     # Most columns, the samples, share the form of their names, and the kind of their values.
-    X = np.where(np.isfinite(table.values), table.values, 0)
-    sizes = np.abs(X).mean(axis=0)
-    large = MAGNITUDE * np.median(sizes[columns])
-    kinds = {
-        j: (
-            _name_form(table.names[j]),
-            2 * len(table.words[j]) > n,
-            bool((X[:, j] % 1 == 0).all()),
-            bool(sizes[j] > large),
-        )
-        for j in columns
-    }
-    odd = {j for j in columns if ANNOTATION.fullmatch(table.names[j]) or is_counter(X[:, j])}
-    for k in range(4):
-        usual, count = Counter(kind[k] for kind in kinds.values()).most_common(1)[0]
-        if 2 * count > len(columns):
-            odd.update(j for j in columns if kinds[j][k] != usual)
-    odd = sorted(j for j in odd if table.names[j] not in known_ids)
+    kinds, odd = [], set()
+    for j in columns:
+        name, n_words = table.names[j], len(table.words.get(j, ()))
+        values = pandas.to_numeric(table.cells[j], errors="coerce").to_numpy()
+        values = np.where(np.isfinite(values), values, 0)
+        form = re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", name))
+        form = "public" if SAMPLE_NAME.fullmatch(name) else form
+        kinds.append((form, 2 * n_words > len(values), (values % 1 == 0).all(), abs(values).mean()))
+        if ANNOTATION.fullmatch(name) or is_counter(values):
+            odd.add(j)
+    kinds = pandas.DataFrame(kinds, columns, ["form", "text", "whole", "size"])
+    kinds["size"] = kinds["size"] > MAGNITUDE * kinds["size"].median()
+    is_unusual = kinds != kinds.mode().iloc[0]
+    is_unusual = is_unusual.loc[:, is_unusual.mean() < 0.5].any(axis=1)
+    odd = sorted(odd.union(kinds.index[is_unusual]))
+    odd = [j for j in odd if table.names[j] not in known_ids]
     _refuse(table, odd, f"are unlike the other {len(columns) - len(odd)} in kind")
-
-
-def _name_form(name):
-    """What names of samples share: their letters and numbers without their length."""
-    if SAMPLE_NAME.fullmatch(name):
-        return "public"
-    return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", name))
 
 
 # --------------------------------------------------------------------------------------- features
@@ -166,7 +141,7 @@ def feature_columns(table, selection):
         if look_like_samples(table.names):
             raise ValueError(
                 f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
-                f"{transpose_option(table.prefix)}"
+                f"--transpose {shlex.quote(table.name)}"
             )
         _check_suspects(table, columns)
     if not columns:
@@ -181,55 +156,44 @@ def is_counter(values):
     return len(values) > 2 and values[0] in (0, 1) and np.array_equal(values, counts)
 
 
-def _repeats_ids(table, j):
-    """Whether the cells of a column are those of the ids, or their numbers."""
-
-    def repeats(i):
-        text = table.words[j].get(i) or as_text(table.values[i, j].item())
-        return text in (table.ids[i], table.ids[i].lstrip("0"))
-
-    return table.ids is not None and all(map(repeats, range(len(table.ids))))
-
-
 def _check_suspects(table, columns):
-    """Raise ValueError at labels, outcomes, ids, counters and columns of a single value."""
+    """Raise ValueError at labels, outcomes, ids, constants, counters and copies of the ids."""
+    import pandas
+
+    cells = table.cells
+    numbers = [j for j in columns if j not in table.words]
+    constants = [j for j in columns if cells[j].isna().all()]
+    constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
 
     def values(j):
-        numbers = table.values[:, j]
-        return list(table.words[j].values()) or numbers[~np.isnan(numbers)]
+        return table.words.get(j, cells[j].dropna()).tolist()
 
-    names = {j: table.names[j] for j in columns}
-    is_empty = np.isnan(table.values).all(axis=0)
-    constants = constant_columns(table.values) + np.flatnonzero(is_empty).tolist()
-    constants = [j for j in constants if not table.words[j]]
-    for suspects, kind in find_suspects(names, values, constants):
-        suspects = [j for j in columns if j in set(suspects)]
+    for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
         _refuse(table, suspects, f"look like {kind}, not like features")
-    counters = [j for j in columns if is_counter(table.values[:, j]) or _repeats_ids(table, j)]
+    ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
+    counters = [
+        j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
+    ]
     _refuse(table, counters, "count the rows or repeat the ids")
 
 
 def model_columns(table, view, columns):
     """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
-    if columns[view] is None:
-        order = list(range(len(table.names)))
-        check_text(table, order)
-        return order
-    if absent := list((Counter(columns[view]) - Counter(table.names)).elements()):
-        way = f"give files in the order {', '.join(columns)}, or some of them as VIEW=FILE"
-        turn = f"use {transpose_option(table.prefix)}"
-        way = turn if set(absent) & set(table.ids or ()) else way
-        raise ValueError(
-            f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the model, "
-            f"such as {shown(*absent)}: {way}"
-        )
-    # Columns of the same name are taken in their order.
-    positions = {}
-    for j, name in enumerate(table.names):
-        positions.setdefault(name, []).append(j)
-    order = [positions[name].pop(0) for name in columns[view]]
+    order = range(len(table.names))
+    if columns[view] is not None:
+        # Columns of the same name are taken in their order.
+        positions = {}
+        for j, name in enumerate(table.names):
+            positions.setdefault(name, []).append(j)
+        if absent := list((Counter(columns[view]) - Counter(table.names)).elements()):
+            raise ValueError(
+                f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the "
+                f"model, such as {shown(*absent)}: give files in the order {', '.join(columns)}, "
+                "or some as VIEW=FILE; --transpose FILE reads columns as samples"
+            )
+        order = [positions[name].pop(0) for name in columns[view]]
     check_text(table, order)
-    return order
+    return list(order)
 
 
 def note_unused(table, columns):
@@ -246,38 +210,32 @@ def note_unused(table, columns):
 
 def check_text(table, columns):
     """Raise ValueError at the first text among numbers, or else at the first text."""
-    columns = [j for j in columns if table.words[j]]
+    columns = [j for j in columns if j in table.words]
     if not columns:
         return
     # A word among numbers is more likely to be an error than a column of words.
-    n = len(table.rows)
-    j = min(columns, key=lambda j: (len(table.words[j]) >= n / 2, min(table.words[j])))
-    row, words = min(table.words[j]), table.words[j]
+    words, n = table.words, len(table.cells)
+    j = min(columns, key=lambda j: (2 * len(words[j]) >= n, words[j].index[0]))
+    row, cell = next(words[j].items())
     kind = "not a number"
     advice = f"{_exclusion(table, columns)} excludes such columns, --id-column selects ids"
-    # Line 1 is a row with --no-header alone, and may have names of columns all the same.
-    is_first = n > 1 and (table.unit, table.rows[row]) == ("line", 1)
-    if all(map(is_number, words.values())):
+    if all(map(is_number, words[j])):
         kind = "not a number beyond doubt"
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
-    elif is_first and all(set(table.words[j]) == {0} for j in columns):
-        advice = "if these are names of columns, omit --no-header, which holds for all files"
-    cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
     raise ValueError(
-        f"{table.name}: {table.unit} {table.rows[row]}, column {table.names[j]!r} is {cell}, "
-        f"{kind}: {advice}"
+        f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is {cell!r:.42}, {kind}: "
+        f"{advice}"
     )
 
 
 def check_codes(table, columns):
     """Raise ValueError at codes of missing values: repeated, and the end of a column's range."""
-    low = np.fmin.reduce(table.values[:, columns], axis=0, initial=np.inf)
-    high = np.fmax.reduce(table.values[:, columns], axis=0, initial=-np.inf)
-    ends = np.concatenate([low[np.isin(low, LOW_CODES)], high[np.isin(high, HIGH_CODES)]])
-    for code in np.unique(ends).tolist():
-        coded = [columns[k] for k in np.flatnonzero((low == code) | (high == code))]
-        n_codes = np.count_nonzero(table.values[:, coded] == code)
+    cells = table.cells[[j for j in columns if j not in table.words]]
+    low, high = cells.min(), cells.max()
+    for code in {*low[low.isin(LOW_CODES)], *high[high.isin(HIGH_CODES)]}:
+        coded = cells.columns[(low == code) | (high == code)]
+        n_codes = np.count_nonzero(cells[coded] == code)
         if n_codes >= MIN_CODES:
             raise ValueError(
                 f"{table.name}: {n_codes} cells are {code:.15g}, the end of the range of "

@@ -1,6 +1,5 @@
 """Files by their kind, and their names in messages."""
 
-import io
 import os
 import sys
 from contextlib import contextmanager
@@ -49,24 +48,21 @@ def file_kind(path):
 
 
 def read_file(path, lazy, reading):
-    """The `Table` of a file or of the standard input, or an array."""
-    kind, name = file_kind(path), shown_name(path)
+    """The `Table` of a file or of a text on the standard input, or an array."""
+    kind, name, source = file_kind(path), shown_name(path), path
     with errors_of(path):
         if kind == ".npy":
-            return _array(path, mmap_mode="r" if lazy else None)
-        if kind != STDIN:
-            return read_table(path, name, kind, reading)
-        if sys.stdin is None:
-            raise ValueError("it is closed")
-        content = sys.stdin.buffer.read()
-        if content.startswith(b"\x93NUMPY"):
-            return _array(io.BytesIO(content))
-        return read_table(content, name, kind, reading)
+            return _read_array(path, lazy)
+        if kind == STDIN:
+            if sys.stdin is None:
+                raise ValueError("it is closed")
+            source = sys.stdin.buffer.read()
+        return read_table(source, name, kind, reading)
 
 
-def _array(file, mmap_mode=None):
+def _read_array(path, lazy):
     try:
-        X = np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+        X = np.load(path, mmap_mode="r" if lazy else None, allow_pickle=False)
     except ValueError as error:
         raise ValueError(f"the array contains objects or is damaged ({error})") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":

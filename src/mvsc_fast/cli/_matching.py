@@ -8,7 +8,6 @@ from .._utils.messages import counted, warn_user
 from ..views import align
 from ..views._frames import only_in, shown
 from ..views._suspects import LABEL
-from ._columns import check_ids
 from ._files import read_file, shown_name
 from ._tables import Reading, Table, as_text
 
@@ -66,18 +65,14 @@ def _check_same_ids(file, index, first, first_index, join):
 
 def _match_by_position(files, views, ids):
     """Match views by position, because some have no ids."""
-    n, index, without = len(views[0]), None, []
+    index = next((index for index in ids if index is not None), None)
     for file, view, file_index in zip(files, views, ids, strict=True):
-        if len(view) != n:
+        if len(view) != len(views[0]):
             raise ValueError(
-                f"{file} has {counted(len(view), 'sample')}, {files[0]} has {n}, and one has no "
-                "ids: every file must describe the same samples"
+                f"{file} has {counted(len(view), 'sample')}, {files[0]} has {len(views[0])}, and "
+                "one has no ids: every file must describe the same samples"
             )
-        if file_index is None:
-            without.append(file)
-        index = file_index if index is None else index
-    # Arrays never have ids; tables without them, beside others, may be in another order.
-    for file, view, file_index in zip(files, views, ids, strict=True):
+        # Arrays never have ids; tables without them, beside others, may be in another order.
         is_other = hasattr(view, "columns") if file_index is None else not file_index.equals(index)
         if index is not None and is_other:
             raise ValueError(
@@ -87,7 +82,9 @@ def _match_by_position(files, views, ids):
             )
     if len(set(files)) == 1:
         return views, None, []
-    return views, index, [f"{', '.join(without)} without ids: {n} rows are matched by position"]
+    without = [file for file, file_index in zip(files, ids, strict=True) if file_index is None]
+    note = f"{', '.join(without)} without ids: {len(views[0])} rows are matched by position"
+    return views, index, [note]
 
 
 # ----------------------------------------------------------------------------------------- labels
@@ -109,47 +106,61 @@ def load_labels(path, ids, n_samples, id_name=None):
     columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]
     columns = columns if len(table.names) > 1 else range(len(table.names))
     if ids is None and not table.names:  # labels that are text
-        labels, table.ids = table.ids, None
+        labels, table.ids = table.ids.where(table.ids != ""), None
     elif len(columns) == 1:
-        values, words = table.values[:, columns[0]].tolist(), table.words[columns[0]]
-        labels = [words.get(i, as_text(x) if words else x) for i, x in enumerate(values)]
-        labels = [None if x in (None, "nan") or x != x else x for x in labels]
+        labels = table.cells[columns[0]]
     else:
         raise ValueError(
             f"{file} must have one column of labels besides the ids, or one called label or "
-            f"cluster, but has {shown(*table.names) or f'only {table.id_name!r}, taken for ids'}"
+            f"cluster, but has {shown(*table.names) or f'only {table.ids.name!r}, taken for ids'}"
         )
-    if table.ids is not None:
-        check_ids(table)
-    rows, note = _sample_rows(table, ids, n_samples)
-    present = np.array([label is not None for label in labels]) & (rows >= 0)
-    if not present.any():
+    check_ids(table)
+    samples, note = _samples_of(table, ids, n_samples)
+    is_known = labels.notna().to_numpy() & (samples >= 0)
+    if not is_known.any():
         raise ValueError(f"{file} has no label of these samples")
-    labels = [label for label, is_present in zip(labels, present, strict=True) if is_present]
-    kind = object if any(isinstance(label, str) for label in labels) else None
-    return np.array(labels, dtype=kind), rows[present], note
+    labels = labels[is_known]
+    labels = labels if labels.dtype.kind == "f" else labels.map(as_text).astype(object)
+    return labels.to_numpy(), samples[is_known], note
 
 
-def _sample_rows(table, ids, n_samples):
+def _samples_of(table, ids, n_samples):
     """The position of the sample of each row of labels, -1 for other samples, and a note."""
+    import pandas
+
     # Samples without ids have numbers, or correspond by position.
     if ids is None:
         numbers = set(map(str, range(n_samples)))
-        if table.ids and numbers.issuperset(table.ids):
-            return np.array(list(map(int, table.ids))), None
-        if len(table.rows) != n_samples:
+        if table.ids is not None and numbers.issuperset(table.ids):
+            return table.ids.to_numpy(int), None
+        if len(table.cells) != n_samples:
             raise ValueError(
-                f"{table.name} has {counted(len(table.rows), 'label')} for "
+                f"{table.name} has {counted(len(table.cells), 'label')} for "
                 f"{counted(n_samples, 'sample')}, and there are no ids to match them"
             )
         return np.arange(n_samples), f"{table.name}: labels are matched by position"
     # No common id means different spelling or the wrong table, which is better said than a score
     # of none.
-    positions = {text: sample for sample, text in enumerate(ids)}
-    table_ids = table.ids or []
-    if positions.keys().isdisjoint(table_ids):
+    table_ids = [] if table.ids is None else table.ids.tolist()
+    samples = pandas.Index(ids, dtype=object).get_indexer(pandas.Index(table_ids, dtype=object))
+    if not (samples >= 0).any():
         raise ValueError(
             f"{table.name} has no column of ids such as {shown(*ids[:2])}"
             + (f", but {shown(*table_ids[:2])}: write them alike" if table_ids else "")
         )
-    return np.array([positions.get(text, -1) for text in table_ids]), None
+    return samples, None
+
+
+def check_ids(table):
+    """Raise ValueError if an id of a table is missing or occurs more than once."""
+    ids = table.ids
+    if ids is None or ids.is_unique and "" not in set(ids):
+        return
+    i = np.argmax(ids.duplicated() | (ids == ""))
+    text, unit = ids.iloc[i], table.unit
+    first = ids.index[np.argmax(ids == text)]
+    problem = f"has the id {text!r} of {unit} {first} again" if text else "has no id"
+    raise ValueError(
+        f"{table.name}: {unit} {ids.index[i]} {problem} in column {ids.name!r}: keep one row for "
+        "each sample, or use --id-column with another name or, if there are no ids, none"
+    )

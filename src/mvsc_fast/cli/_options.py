@@ -53,7 +53,7 @@ def add_input(parser, files, columns):
         metavar="MARK",
         action="append",
         help="decimal mark of text tables, . or ,; the other mark and blanks may then separate "
-        "thousands; FILE:MARK for one file",
+        "thousands; FILE:MARK for one file, --decimal=-:MARK for the standard input",
     )
     add(
         "--views",
@@ -137,7 +137,7 @@ def add_cluster_options(parser):
     add(
         "--report",
         metavar="FILE",
-        help="explain the result in a page (.html) or a text; - prints it",
+        help="explain the result in a page (.html) or a text (.txt); - prints it",
     )
     add(
         "--evidence",

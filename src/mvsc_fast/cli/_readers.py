@@ -12,7 +12,6 @@ from ..views._frames import shown
 from ._cells import CELLS, columns_of, parse_use, read_cells
 from ._columns import (
     check_codes,
-    check_ids,
     check_text,
     feature_columns,
     is_selecting,
@@ -31,7 +30,7 @@ from ._files import (
     shown_name,
     without_packing,
 )
-from ._matching import ANY, match_views
+from ._matching import ANY, check_ids, match_views
 from ._tables import Reading, Table, as_text
 
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
@@ -236,13 +235,12 @@ def _orient(tables, turned, columns, header):
     # Ids of tables with samples in rows tell which columns of the others are samples.
     known_ids = set()
     for path, table in tables.items():
-        if path not in turned:
-            known_ids.update(table.ids or ())
+        if path not in turned and table.ids is not None:
+            known_ids.update(table.ids)
     for path, table in tables.items():
         if path in turned:
             transpose(table, known_ids, ",".join(columns[path]), header)
-        if table.ids is not None:
-            check_ids(table)
+        check_ids(table)
 
 
 def _views_of_files(columns, turned, fitted):
@@ -275,28 +273,26 @@ def _view(table, selection, is_turned, square, fitted):
         columns = feature_columns(table, selection)
     if fitted or not is_selecting(selection):  # else the user says that all are numbers
         check_codes(table, columns)
-    # A matrix of all columns is not copied.
-    is_whole = columns == list(range(len(table.names)))
-    X = table.values if is_whole else table.values[:, columns]
-    titles = [table.names[j] for j in columns]
+    return _frame(table, columns)
+
+
+def _frame(table, columns):
+    """The data frame of some columns with their names, and the ids of the samples as its index."""
     import pandas
 
-    return pandas.DataFrame(X, columns=titles, index=_index(table))
-
-
-def _index(table):
-    """The ids of the rows as an index of pandas, or None."""
-    import pandas
-
-    ids = table.ids
-    return None if ids is None else pandas.Index(ids, dtype=object, name=table.id_name)
+    frame = table.cells[columns].set_axis([table.names[j] for j in columns], axis=1)
+    if table.ids is None:
+        return frame.reset_index(drop=True)
+    return frame.set_axis(pandas.Index(table.ids, dtype=object, name=table.ids.name))
 
 
 def _orientation(table, features=None):
     """What was taken for samples and for features, which no rule can know."""
     sides = ("columns", "rows") if table.unit == "column" else ("rows", "columns")
-    origin = f", ids of column {table.id_name!r}" if table.ids and sides[0] == "rows" else ""
-    samples = table.ids or range(len(table.rows))
+    samples, origin = range(len(table.cells)), ""
+    if table.ids is not None:
+        samples = table.ids.tolist()
+        origin = f", ids of column {table.ids.name!r}" if sides[0] == "rows" else ""
     text = f"{table.name}: samples are {sides[0]}{origin} ({shown(*samples)})"
     return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
 
@@ -337,24 +333,16 @@ def _groups(table, texts):
 
 def _encode_groups(table, groups, encoder):
     """The encoder of groups of mixed columns, fitted if it is None, and their views."""
-    import pandas
-
     names = set().union(*(groups or encoder.groups_).values())
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
-    n_numbers = np.count_nonzero(~np.isnan(table.values), axis=0)
-    check_text(table, [j for j in columns if len(table.words[j]) <= n_numbers[j]])
+    words, n_cells = table.words, table.cells.count()
+    check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
     check_codes(table, columns)
-    cells = []
-    for j in columns:
-        words, values = table.words[j], table.values[:, j]
-        texts = (
-            words.get(i, None if x != x else as_text(x)) for i, x in enumerate(values.tolist())
-        )
-        cells.append(pandas.Series(list(texts), dtype=object) if words else pandas.Series(values))
-    frame = pandas.concat(cells, axis=1).set_axis([table.names[j] for j in columns], axis=1)
-    if table.ids is not None:
-        frame.index = _index(table)
+    for j in words:
+        texts = table.cells[j].map(as_text, na_action="ignore")
+        table.cells[j] = texts.astype(object)
+    frame = _frame(table, columns)
     if encoder is None:
         encoder = FrameEncoder(groups).fit(frame)
         kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
