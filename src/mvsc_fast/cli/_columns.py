@@ -61,7 +61,7 @@ def _exclusion(table, columns):
 
 def _refuse(table, columns, what):
     """Raise ValueError at columns that the reader doubts: exclude them, or use all as they are."""
-    if columns:
+    if len(columns):
         raise ValueError(
             f"{table.name} has columns that {what}: {shown(*(table.names[j] for j in columns))}; "
             f"{_exclusion(table, columns)} excludes them, "
@@ -237,8 +237,5 @@ def check_codes(table, columns):
         coded = cells.columns[(low == code) | (high == code)]
         n_codes = np.count_nonzero(cells[coded] == code)
         if n_codes >= MIN_CODES:
-            raise ValueError(
-                f"{table.name}: {n_codes} cells are {code:.15g}, the end of the range of "
-                f"{shown(*(table.names[j] for j in coded))}: replace them if they mean missing "
-                f"values; in a fit, --columns {shlex.quote(table.prefix + '*')} uses all columns"
-            )
+            what = f"end in {n_codes} cells of {code:.15g}, which must be empty if they are missing"
+            _refuse(table, coded, what)

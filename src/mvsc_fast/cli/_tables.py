@@ -130,20 +130,19 @@ def _read_text(source, name, reading):
         options["float_precision"] = "round_trip"  # later versions always round correctly
 
     # Ids stay text, as 041 and 41 differ, as do columns whose points may separate thousands.
-    head = pandas.read_csv(io.BytesIO(content), **options, dtype=str, nrows=N_HEAD)
+    head_options = {**options, "dtype": str, "nrows": N_HEAD, "low_memory": False}
+    head = pandas.read_csv(io.BytesIO(content), **head_options)
     id_column = _find_ids(name, names, head, reading)
     text = [j for j in head if j == id_column or _is_doubtful(head[j], reading)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pandas.errors.DtypeWarning)  # a part of a column is text
         cells = pandas.read_csv(io.BytesIO(content), **options, dtype=dict.fromkeys(text, str))
     if len(cells) != len(lines):
-        raise ValueError(
-            f"{name} has {len(lines)} rows, of which pandas reads {len(cells)}: a quotation mark "
-            "may not be closed"
-        )
-    is_noted = b"#" in above or b"!" in above
-    note = f"{name}: {counted(first_line - 1, 'line')} above the table skipped"
-    return names, cells.set_axis(lines), id_column, [note] if is_noted else []
+        raise ValueError(f'{name} has a cell of "" alone, or a quotation mark that is not closed')
+    notes = []
+    if b"#" in above or b"!" in above:
+        notes = [f"{name}: {counted(first_line - 1, 'line')} above the table skipped"]
+    return names, cells.set_axis(lines), id_column, notes
 
 
 def _as_utf8(content, name):
@@ -153,10 +152,7 @@ def _as_utf8(content, name):
     except UnicodeDecodeError:
         is_text = False
     if not is_text:
-        raise ValueError(
-            f"{name} is no text in UTF-8: save it as such, or give it the suffix of its format, "
-            "such as .gz or .xlsx"
-        )
+        raise ValueError(f"{name} is no text in UTF-8: save it as such, or with its suffix (.gz)")
     return content.removeprefix(codecs.BOM_UTF8)
 
 
@@ -200,8 +196,7 @@ def _lines(content, separator, width, first_line, name):
         if len(row) != width:
             raise ValueError(
                 f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
-                f"{counted(width, 'column')}: the first row must contain the names of all columns, "
-                "without a title above it"
+                f"{counted(width, 'column')}: the first row must have their names, without a title"
             )
         lines.append(line)
     return lines
