@@ -10,7 +10,6 @@ from ..views._rows import spread
 from ._eigenvectors import normalized_eigenvectors
 
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
-RESOLUTION = 1e-6  # relative distance below which points may be equal in single precision
 PASSES = 10  # Lloyd iterations over all rows after them
 DIFFUSION_STEPS = 3  # of `diffusion_map`
 N_COMPARED = 3  # centres that each step of `even_starts` compares
@@ -78,10 +77,12 @@ def diffusion_map(affinity, values, vectors):
     return walk * np.maximum(values, 0) ** DIFFUSION_STEPS
 
 
-def distinct_rows(rows):
-    """Number of rows that k-means can tell apart, counted on a random line."""
+def distinct_rows(rows, dtype=np.float64):
+    """Number of rows that k-means in a precision can tell apart, counted on a random line."""
     line = np.sort(rows @ np.random.RandomState(0).standard_normal(rows.shape[1]))
-    return 1 + np.count_nonzero(np.diff(line) > RESOLUTION * np.abs(line).max())
+    # Squares of smaller distances are rounding errors.
+    resolution = np.sqrt(np.finfo(dtype).eps)
+    return 1 + np.count_nonzero(np.diff(line) > resolution * np.abs(line).max())
 
 
 def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
@@ -165,7 +166,10 @@ def assign(
     """
     # An order by content makes the labels independent of the order of the input.
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
-    rows = embedding[rank].astype(np.float32)  # their eigenvectors are no more accurate
+    rows = embedding[rank]
+    # Eigenvectors are no more accurate than single precision, unless few rows are far apart in it.
+    if distinct_rows(rows, np.float32) >= n_clusters:
+        rows = rows.astype(np.float32)
     model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
     # Starts of many rows come from a sample, and a few passes over all rows follow.
     with limit_threads():  # its chunks have 256 rows, too few for several threads
