@@ -839,3 +839,16 @@ def test_labels_are_matched_by_id_or_by_position(tmp_path, read_text, text, ids,
     assert dict(zip(names, counts[1:], strict=True)) == outcome
     by_position = ids is None and not text.startswith("sample")
     assert any("labels are matched by position" in note for note in data.notes) == by_position
+
+
+@pytest.mark.parametrize(("cell", "value"), [("1.234", None), ("2.5", 2.5)])
+def test_later_rows_tell_what_points_mean_where_the_first_have_whole_numbers(
+    read_text, cell, value
+):
+    rows = [f"s{i},{i % 900},{i / 7:.2f}" for i in range(1200)]
+    text = "\n".join(["id,a,b", *rows, f"s1200,{cell},.5"]) + "\n"
+    if value is None:
+        assert_stops("line 1202, column 'a' is '1.234', .*--decimal", read_text, text)
+    else:
+        (view,) = read_text(text).views.values()
+        assert np.asarray(view)[-1, 0] == value

@@ -134,9 +134,18 @@ def _read_text(source, name, reading):
     head = pandas.read_csv(io.BytesIO(content), **head_options)
     id_column = _find_ids(name, names, head, reading)
     text = [j for j in head if j == id_column or _is_doubtful(head[j], reading)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pandas.errors.DtypeWarning)  # a part of a column is text
-        cells = pandas.read_csv(io.BytesIO(content), **options, dtype=dict.fromkeys(text, str))
+
+    def read_cells(text):
+        with warnings.catch_warnings():
+            # A part of a column may be text.
+            warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
+            return pandas.read_csv(io.BytesIO(content), **options, dtype=dict.fromkeys(text, str))
+
+    cells = read_cells(text)
+    # Whole numbers in the first rows do not tell what points in later ones mean.
+    numbers = [j for j in cells if cells[j].dtype.kind == "f" and (cells[j] % 1 > 0).any()]
+    if late := [j for j in numbers if _may_be_grouped(head[j], reading)]:
+        cells = read_cells(text + late)
     if len(cells) != len(lines):
         raise ValueError(f'{name} has a cell of "" alone, or a quotation mark that is not closed')
     notes = []
@@ -320,12 +329,16 @@ def _words(column):
 
 
 def _is_doubtful(column, reading):
-    """Whether points may separate thousands in all cells of a column."""
+    """Whether points may separate thousands in all cells of a column, and some have one."""
+    return _may_be_grouped(column, reading) and any("." in cell for cell in column.dropna())
+
+
+def _may_be_grouped(column, reading):
+    """Whether all cells of a column are text of whole numbers, with or without thousands."""
     if reading.decimal or reading.has_points:
         return False
-    cells = column.dropna().tolist()
-    is_grouped = all(isinstance(cell, str) and THOUSANDS.fullmatch(cell.strip()) for cell in cells)
-    return is_grouped and any("." in cell for cell in cells)
+    cells = column.dropna()
+    return all(isinstance(cell, str) and THOUSANDS.fullmatch(cell.strip()) for cell in cells)
 
 
 def _parse_cell(cell, decimal):
