@@ -48,7 +48,7 @@ def judge_labels(fit):
         # Similarities: the votes of the neighbours of each sample.
         scores = _count_votes(fit.model.affinity_matrix_, indicators)
         true, predicted = codes, scores.argmax(axis=1)
-        predictability = adjusted_mutual_information(codes, predicted, c)
+        predictability = adjusted_mutual_information(codes, predicted)
     else:
         # Ridge regression on the features of the views, in an order that depends on the samples
         # alone, so that no result depends on how they are stored.

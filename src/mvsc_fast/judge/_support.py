@@ -89,10 +89,9 @@ def view_support(graphs, labels):
         predict, ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). It is
         at least 0.
     """
-    n_clusters = int(labels.max()) + 1
-    Y = one_hot(labels, n_clusters)
+    Y = one_hot(labels, int(labels.max()) + 1)
     votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
-    return np.array([adjusted_mutual_information(labels, vote, n_clusters) for vote in votes])
+    return np.array([adjusted_mutual_information(labels, vote) for vote in votes])
 
 
 def _graph(X):

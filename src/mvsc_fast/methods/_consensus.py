@@ -44,14 +44,12 @@ class ConsensusTLRR(MultiViewClusterer):
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
        graph neighbours, unless this dissolves small groups. It is scored by how well its labels are
        predicted from all other samples (`label_predictability`), from all views and from each view
-       alone, and by its modularity over the maximum at the sizes of its clusters. If all views
-       together have few columns, which are not discrete, the likelihood of Gaussian clusters of a
-       common covariance is added, and the best labelling is improved by it (Celeux & Govaert 1992).
+       alone, and by its modularity over the maximum at the sizes of its clusters; in few columns,
+       unless discrete, also by the likelihood of Gaussian clusters of one covariance.
     3. The seven refined labellings with the largest scores are fused by TLRR of their
        co-association tensor (`consensus_labels`); only similar ones, if most of the graphs'
        labellings are nearly equal.
-    4. The labels are refined once more. Where fusion has dissolved a group, the best labelling is
-       returned instead.
+    4. The labels are refined once more. If fusion dissolved a group, the best labelling is taken.
 
     With ``n_clusters=None``, a ``resolution`` determines the number of clusters: they are the
     communities that the Leiden algorithm finds in ``affinity_matrix_``, each affinity divided by
@@ -159,12 +157,10 @@ class ConsensusTLRR(MultiViewClusterer):
         "2c" eigenvectors, "diffusion" map; of joined rows, "standard" columns, or "rows" as they
         are), ``algorithm``, ``predictability``, ``predictability_unrefined`` (before refinement),
         ``predictability_by_view`` (mean from each view alone), ``modularity`` in
-        ``affinity_matrix_`` over the largest at the sizes of the clusters, ``likelihood`` of
-        Gaussian clusters over that of a single one, in nats per sample divided by the logarithm of
-        ``n_clusters`` (only of few columns; the algorithm "mixture" maximises it), ``fused``
-        (whether it is one of the seven) and ``labels`` after refinement, of shape
-        (n_candidates, m). With a ``resolution``, they are the communities of each graph, without
-        an embedding, and those of ``affinity_matrix_`` ("joint"), which alone are used.
+        ``affinity_matrix_`` over the largest at the sizes of the clusters, ``fused`` (whether it
+        is one of the seven) and ``labels`` after refinement, of shape (n_candidates, m). In few
+        columns, ``likelihood``, which the algorithm "mixture" maximises. With a ``resolution``,
+        they are the communities of each graph, and those of ``affinity_matrix_`` ("joint").
     views_used_ : list of int
         Indices of the views that were fused.
     view_agreement_ : ndarray of shape (n_views, n_views)
@@ -178,8 +174,7 @@ class ConsensusTLRR(MultiViewClusterer):
         clustered samples with 30 neighbours, or more if there are many samples for each cluster,
         summed over the graphs of unit and centred rows.
     samples_ : ndarray of shape (m,)
-        Indices of the clustered samples, ascending; all, unless there are more than
-        ``max_samples``.
+        Indices of the clustered samples, ascending: all of at most ``max_samples``.
     predictor_ : object
         What `predict` and `to_native` use; absent with ``store="labels"``.
     fused_agreement_ : float
@@ -193,9 +188,6 @@ class ConsensusTLRR(MultiViewClusterer):
 
     References
     ----------
-    Celeux, Govaert: A classification EM algorithm for clustering and two stochastic versions.
-    Computational Statistics & Data Analysis 14, 1992.
-
     Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
     representation. IEEE TCSVT 31(12), 2021; the tailored norm for ensemble clustering is its
     future work.
@@ -273,7 +265,7 @@ class ConsensusTLRR(MultiViewClusterer):
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
             use_threads(self.n_threads, plan.n_fitted) as n_threads,
-            config_context(skip_parameter_validation=True),  # which takes longer than k-means
+            config_context(skip_parameter_validation=True),  # of parameters that are not the user's
         ):
             # A sample is drawn, and clustered in canonical order.
             seed = draw_seed(self.random_state)

@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
 from ..judge._landmarks import RowSteps
@@ -12,15 +13,10 @@ from ..judge._mixture import CommonMixture
 from ..judge._modularity import corrected_modularity
 from ..judge._predictor import BEYOND, limits_of, residuals
 from ..judge._resolution import partitioned_graphs
-from ..judge._ridge import (
-    Judge,
-    adjusted_rand_index,
-    mutual_information,
-    one_hot,
-    refined_labellings,
-)
+from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._support import views_of
 from ..similarity._affinity import warn_of_isolated
+from ..views._passes import MAX_CONTINUOUS_COLUMNS
 from ..views._rows import equal_samples, is_constant, warn_of_few
 from ._candidates import candidate_labellings, communities, tabulate
 from ._ensemble import fused_labels
@@ -33,8 +29,7 @@ UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 1.0
 # times as many samples, and if the best labelling by all other scores has such a likelihood at
 # least (bench/unequal.py). It misleads in more columns, in discrete ones, and in subspaces, which
 # have one mean.
-LIKELIHOOD, MIN_LIKELIHOOD = 0.5, 0.2
-MAX_COLUMNS, SAMPLES_PER_COLUMN = 100, 4
+LIKELIHOOD, MIN_LIKELIHOOD, SAMPLES_PER_COLUMN = 0.5, 0.2, 4
 BEST = 7  # fused labellings
 # Fusion may dissolve a small group. The best labelling is returned instead if its corrected
 # modularity, or its likelihood, is larger by more than this.
@@ -121,25 +116,25 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     judge = Judge(used.rows, distinct=distinct)
     # Refinement removes what differs between labellings of one answer by the start of k-means
     # alone. Predictability before it or after it alone chooses less well than their mean.
-    refined = refined_labellings(candidates["labels"], n_clusters, judge.ridge, affinity)
+    unrefined = candidates["labels"]
+    refined = refined_labellings(unrefined, n_clusters, judge.ridge, affinity)
     compute_scores = partial(_scores, judge, affinity, n_clusters)
-    scores = compute_scores(refined, candidates["labels"])
-    predictability = scores["predictability"].max()
-    mixture = _mixture(points, refined[_total(scores).argmax()], n_clusters)
+    candidates |= {"labels": refined, **compute_scores(refined, unrefined)}
+    predictability = candidates["predictability"].max()
+    mixture = _mixture(points, refined[_total(candidates).argmax()], n_clusters)
     if mixture is not None:
         # The best labelling is the start of a further one, which is not refined.
-        scores["likelihood"] = mixture(refined, n_clusters)
-        labels = mixture.maximise(refined[_total(scores).argmax()], n_clusters)[None]
-        further = compute_scores(labels, labels) | {"likelihood": mixture(labels, n_clusters)}
-        scores, refined = _stacked(scores, further), np.vstack([refined, labels])
+        candidates["likelihood"] = mixture(refined, n_clusters)
+        labels = mixture.maximise(refined[_total(candidates).argmax()], n_clusters)[None]
         further = tabulate([("none", 0, "standard", "mixture", labels[0])])
-        candidates = _stacked(candidates, further)
+        further |= compute_scores(labels, labels) | {"likelihood": mixture(labels, n_clusters)}
+        candidates = {name: np.append(candidates[name], further[name], axis=0) for name in further}
+    refined, scores = candidates["labels"], _total(candidates)
     if resolution is None:
-        best = _best_labellings(refined, candidates["graph"] == "none", _total(scores), n_clusters)
+        best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
     else:
         best = np.array([len(refined) - 1])  # of the joint graph
-    is_fused = np.isin(np.arange(len(refined)), best)
-    candidates |= {"labels": refined, "fused": is_fused, **scores}
+    candidates["fused"] = np.isin(np.arange(len(refined)), best)
 
     # Fusion: TLRR of the co-association of the best labellings.
     progress.stage("consensus")
@@ -156,18 +151,17 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     # group.
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     (modularity,) = corrected_modularity(affinity, labels[None], n_clusters)
-    is_worse = modularity < scores["modularity"][best[0]] - MODULARITY_LOSS
+    is_worse = modularity < candidates["modularity"][best[0]] - MODULARITY_LOSS
     if mixture is not None:
         (likelihood,) = mixture([labels], n_clusters)
-        is_worse |= likelihood < scores["likelihood"][best[0]] - LIKELIHOOD_LOSS
+        is_worse |= likelihood < candidates["likelihood"][best[0]] - LIKELIHOOD_LOSS
     if is_worse:
-        labels, modularity = refined[best[0]], scores["modularity"][best[0]]
+        labels, modularity = refined[best[0]], candidates["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
     if resolution is None and not has_few:
         warn_of_empty_clusters(labels, n_clusters)
     # Doubts about the labels are warnings, unless the views were called noise before.
-    agreement = [adjusted_rand_index(labels, labelling, n_clusters) for labelling in refined[best]]
-    fused_agreement = float(np.mean(agreement))
+    fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
     progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
     if resolution is not None:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
@@ -257,7 +251,7 @@ def _continuous_columns(sample, used):
     """The joined rows, if the columns are few and continuous, or None."""
     n, n_columns = used.present.shape[1], sum(view.unit.shape[1] for view in used.rows)
     is_continuous = all(sample.views[i].is_continuous for i in used.indices)
-    if not is_continuous or n_columns > min(MAX_COLUMNS, n // SAMPLES_PER_COLUMN):
+    if not is_continuous or n_columns > min(MAX_CONTINUOUS_COLUMNS, n // SAMPLES_PER_COLUMN):
         return None
     points = np.hstack([view.unit for view in used.rows], dtype=np.float64)
     return None if is_constant(points) else points
@@ -280,20 +274,15 @@ def _scores(judge, affinity, n_clusters, labellings, unrefined):
     }
 
 
-def _total(scores):
-    """Weighted sum of the scores, each of which fails on other data."""
+def _total(candidates):
+    """Weighted sum of the scores of candidates, each of which fails on other data."""
     total = (
-        UNREFINED * scores["predictability_unrefined"]
-        + REFINED * scores["predictability"]
-        + MODULARITY * scores["modularity"]
-        + SINGLE_VIEWS * scores["predictability_by_view"]
+        UNREFINED * candidates["predictability_unrefined"]
+        + REFINED * candidates["predictability"]
+        + MODULARITY * candidates["modularity"]
+        + SINGLE_VIEWS * candidates["predictability_by_view"]
     )
-    return total + LIKELIHOOD * scores["likelihood"] if "likelihood" in scores else total
-
-
-def _stacked(columns, further):
-    """Two tables of the same columns, one below the other."""
-    return {name: np.concatenate([column, further[name]]) for name, column in columns.items()}
+    return total + LIKELIHOOD * candidates["likelihood"] if "likelihood" in candidates else total
 
 
 def _best_labellings(labellings, joined, total, n_clusters):
