@@ -64,24 +64,19 @@ def _micro_clusters(points, n_clusters):
     subsample, member = points[spread(n, KMEANS_ROWS)], None
     means = even_starts(subsample, count)
     for _ in range(ITERATIONS):
-        previous, member = member, _without_gaps(_nearest(subsample, means))
+        previous, member = member, _nearest(subsample, means)
         if previous is not None and (member == previous).all():
             break
         means = cluster_means(subsample, member)
-    return _without_gaps(_nearest(points, means))
-
-
-def _without_gaps(labels):
-    """Labels from 0 in the same order, each of which occurs."""
-    occurs = np.bincount(labels) > 0
-    return (np.cumsum(occurs) - 1)[labels]
+    return _nearest(points, means)
 
 
 def _nearest(points, means):
-    """Index of the nearest mean of each point."""
+    """The nearest mean of each point, numbered without those that are nearest to none."""
     squares, columns = np.einsum("ij,ij->i", means, means), -2 * means.T
     parts = [points[rows] @ columns + squares for rows in gen_batches(len(points), SMALL_BLOCK)]
-    return np.concatenate([distances.argmin(axis=1) for distances in parts])
+    nearest = np.concatenate([distances.argmin(axis=1) for distances in parts])
+    return np.unique(nearest, return_inverse=True)[1]
 
 
 def _merges(means, sizes):
