@@ -258,17 +258,16 @@ def _truth(scores, data, n_samples):
 
 def _known(name, data, n_samples):
     """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
-    column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
-    if column is None:
-        if not Path(name).exists():
-            raise ValueError(
-                f"--scores {name}: there is neither a file of labels nor a column of obs of this "
-                "name"
-            )
+    if Path(name).exists():
         labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
         if note:
             note_user(note)
         return labels, rows
+    column = None if data.cells is None else column_of(data.cells, name)
+    if column is None:
+        raise ValueError(
+            f"--scores {name}: there is neither a file of labels nor a column of obs of this name"
+        )
     column = column.reindex(data.ids)
     present = column.notna().to_numpy()
     return column.to_numpy(dtype=object)[present], np.flatnonzero(present)

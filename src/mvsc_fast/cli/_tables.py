@@ -143,8 +143,8 @@ def _read_text(source, name, reading):
 
     cells = read_cells(text)
     # Whole numbers in the first rows do not tell what points in later ones mean.
-    numbers = [j for j in cells if cells[j].dtype.kind == "f" and (cells[j] % 1 > 0).any()]
-    if late := [j for j in numbers if _may_be_grouped(head[j], reading)]:
+    whole = [j for j in cells if cells[j].dtype.kind == "f" and _may_be_grouped(head[j], reading)]
+    if late := [j for j in whole if (cells[j] % 1 > 0).any()]:
         cells = read_cells(text + late)
     if len(cells) != len(lines):
         raise ValueError(f'{name} has a cell of "" alone, or a quotation mark that is not closed')
