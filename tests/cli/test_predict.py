@@ -206,6 +206,25 @@ def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, 
     assert message in capsys.readouterr().err
 
 
+def test_predict_advises_nothing_that_it_refuses(cohort, tmp_path, capsys):
+    folder, tables, _ = cohort
+    other, path = folder / "mirna.csv", tmp_path / "rna.csv"
+    for rows, cell, message in (
+        (3, -999, "3 cells of -999, .* empty .*: 'rna_2'; correct the file"),
+        (1, "low", "line 2, column 'rna_2' is 'low', not a number: correct it, or leave it empty"),
+    ):
+        table = tables["rna"].astype(object)
+        table.iloc[:rows, 2] = cell
+        table.to_csv(path)
+        assert main(["predict", str(folder / "model.pkl"), str(path), str(other)]) == 2
+        error = capsys.readouterr().err
+        assert re.search(message, error) and "--columns" not in error
+    table = tables["rna"].rename(columns={"rna_3": "rna_2"}).assign(rna_3=1.0)
+    table.to_csv(path)
+    assert main(["predict", str(folder / "model.pkl"), str(path), str(other)]) == 2
+    assert "columns of the model more than once: 'rna_2'" in capsys.readouterr().err
+
+
 def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     folder, tables, y = cohort
     table = tables["rna"].join(tables["mirna"])

@@ -233,6 +233,8 @@ def test_the_fit_refuses_infinite_and_many_missing_cells(tmp_path, capsys, cells
         (",0,1,0", "header"),
         ("Probe,650.5,640.25,630", "names of features"),
         ("who,20,30,40", "may be a sample"),
+        ("id_7,0.5,1.5,2.5", "may be a sample"),
+        ("gene_7,0.5,1.5,2.5", "may be a sample"),
         ("?,NA,2.1", "may be a sample"),
         ("1.5,,", "may be a sample"),
         ("0,1,2", "may be a sample"),
@@ -632,7 +634,20 @@ def test_a_word_among_numbers_is_named_before_columns_of_text(read_text):
     table = frame(IDS, sex="f", seen="2015-03-02").astype(object)
     assert_stops("line 2, column 'sex' is 'f'.*'!sex,!seen'", read_text, table)
     table.iloc[4, 1], table.iloc[2, 2] = "tall", "deep"
-    assert_stops("line 4, column 'depth' is 'deep', not a number", read_text, table)
+    message = "line 4, column 'depth' is 'deep', not a number: .* empty .*'!width,!depth'"
+    assert_stops(message, read_text, table)
+
+
+def test_advice_does_not_exclude_columns_of_another_notation(read_text):
+    table = frame(IDS, sex="f", mass="1,5")
+    assert advice(assert_stops("'sex' is 'f'", read_text, table)) == "!sex"
+    message = assert_stops("'mass' is '1,5'.*--decimal", read_text, table, columns="!sex")
+    assert " --columns" not in message
+    options = {"columns": "!sex", "decimal": "."}
+    message = assert_stops(
+        "'1,5', not a number with the decimal mark '.'", read_text, table, **options
+    )
+    assert_read(read_text(table, columns=f"!sex,{advice(message)}"))
 
 
 # --------------------------------------------------------------------------------- orientation
@@ -697,7 +712,9 @@ def test_columns_are_samples_unless_they_differ_in_kind(tmp_path, read, table, n
         (genes(), {"transpose": "c.csv"}, "--transpose c.csv: this is not one of .* after"),
         (genes().replace(X[4, 1], "low"), {"transpose": True}, "line 3, column 's04' is 'low'"),
         (genes()[[]], {"transpose": True}, "no column except the names of features"),
-        (genes([*IDS[:11], "s00"]), {"transpose": True}, "column s00 has the id 's00'"),
+        (genes([*IDS[:11], "s00"]), {"transpose": True}, "several columns are called 's00'"),
+        (genes(index=["TP53", "OS.time", "KRAS"]), {"transpose": True}, "outcomes.*: 'OS.time'"),
+        (genes().replace(X[1:4, 1], -99), {"transpose": True}, "rows .* 3 cells of -99.*'EGFR'"),
     ],
 )
 def test_orientations_that_stop(read_text, table, options, message):
@@ -736,7 +753,9 @@ def test_options_of_one_file_leave_the_others_alone(tmp_path, read):
     write(paths[1], frame(IDS))
     frame(IDS).to_csv(paths[0], sep=";", decimal=",")
     assert_stops(f"a.csv: line 2, .*--decimal {paths[0]}:, tells", read, *paths)
-    assert_stops("b.csv: line 2, .*not a number beyond doubt", read, *paths, decimal=",")
+    assert_stops(
+        "b.csv: line 2, .*not a number with the decimal mark ','", read, *paths, decimal=","
+    )
     for path in (str(paths[0]), f"{tmp_path}//./a.csv"):
         data = read(path, paths[1], decimal=f"{path}:,")
         np.testing.assert_array_equal(data.views["a"], X)

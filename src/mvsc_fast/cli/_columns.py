@@ -56,17 +56,25 @@ def _exclusion(table, columns):
     """The option that excludes columns of this file."""
     names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:5]]
     text = ",".join(f"!{name}" for name in names)
-    return f"--columns {shlex.quote(table.prefix + text)}"
+    return f"--columns {shlex.quote(table.reading.prefix + text)}"
 
 
 def _refuse(table, columns, what):
-    """Raise ValueError at columns that the reader doubts: exclude them, or use all as they are."""
-    if len(columns):
-        raise ValueError(
-            f"{table.name} has columns that {what}: {shown(*(table.names[j] for j in columns))}; "
-            f"{_exclusion(table, columns)} excludes them, "
-            f"--columns {shlex.quote(table.prefix + '*')} uses all columns, --id-column selects ids"
+    """Raise ValueError at features, or samples of a transposed table, that the reader doubts."""
+    if not len(columns):
+        return
+    kind = "rows" if table.unit == "column" else "columns"
+    everything = f"--columns {shlex.quote(table.reading.prefix + '*')} uses all {kind}"
+    if not table.can_exclude:
+        remedy = f"correct the file, or fit without these {kind}"
+    elif kind == "rows":
+        remedy = f"remove them from the file, or {everything}"
+    else:
+        remedy = (
+            f"{_exclusion(table, columns)} excludes them, {everything}, --id-column selects ids"
         )
+    names = shown(*(table.names[j] for j in columns))
+    raise ValueError(f"{table.name} has {kind} that {what}: {names}; {remedy}")
 
 
 # ---------------------------------------------------------------------------------------- samples
@@ -143,7 +151,7 @@ def feature_columns(table, selection):
                 f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
                 f"--transpose {shlex.quote(table.name)}"
             )
-        _check_suspects(table, columns)
+        _check_values(table, columns)
     if not columns:
         raise ValueError(f"{table.name}: no columns except the ids")
     check_text(table, columns)
@@ -156,7 +164,7 @@ def is_counter(values):
     return len(values) > 2 and values[0] in (0, 1) and np.array_equal(values, counts)
 
 
-def _check_suspects(table, columns):
+def _check_values(table, columns):
     """Raise ValueError at labels, outcomes, ids, constants, counters and copies of the ids."""
     import pandas
 
@@ -164,12 +172,7 @@ def _check_suspects(table, columns):
     numbers = [j for j in columns if j not in table.words]
     constants = [j for j in columns if cells[j].isna().all()]
     constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
-
-    def values(j):
-        return table.words.get(j, cells[j].dropna()).tolist()
-
-    for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
-        _refuse(table, suspects, f"look like {kind}, not like features")
+    check_names(table, columns, constants)
     ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
     counters = [
         j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
@@ -177,15 +180,31 @@ def _check_suspects(table, columns):
     _refuse(table, counters, "count the rows or repeat the ids")
 
 
+def check_names(table, columns, constants=()):
+    """Raise ValueError at features with the names of labels, outcomes or ids, or ``constants``."""
+
+    def values(j):
+        return table.words.get(j, table.cells[j].dropna()).tolist()
+
+    for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
+        _refuse(table, suspects, f"look like {kind}, not like features")
+
+
 def model_columns(table, view, columns):
     """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
     order = range(len(table.names))
     if columns[view] is not None:
-        # Columns of the same name are taken in their order.
+        # Columns of the same name are taken in their order, if they are as many as in the fit.
         positions = {}
         for j, name in enumerate(table.names):
             positions.setdefault(name, []).append(j)
-        if absent := list((Counter(columns[view]) - Counter(table.names)).elements()):
+        counts = Counter(columns[view])
+        if extra := [name for name, n in counts.items() if n < len(positions.get(name, ()))]:
+            raise ValueError(
+                f"{table.name} has columns of the model more than once: {shown(*extra)}; keep "
+                "those that are meant"
+            )
+        if absent := list((counts - Counter(table.names)).elements()):
             raise ValueError(
                 f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the "
                 f"model, such as {shown(*absent)}: give files in the order {', '.join(columns)}, "
@@ -215,18 +234,28 @@ def check_text(table, columns):
         return
     # A word among numbers is more likely to be an error than a column of words.
     words, n = table.words, len(table.cells)
-    j = min(columns, key=lambda j: (2 * len(words[j]) >= n, words[j].index[0]))
+    mixed = [j for j in columns if 2 * len(words[j]) < n]
+    columns = mixed or columns
+    j = min(columns, key=lambda j: words[j].index[0])
     row, cell = next(words[j].items())
-    kind = "not a number"
-    advice = f"{_exclusion(table, columns)} excludes such columns, --id-column selects ids"
-    if all(map(is_number, words[j])):
-        kind = "not a number beyond doubt"
-        options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
-        advice = f"{' or '.join(options)} tells which mark is the decimal one"
-    raise ValueError(
-        f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is {cell!r:.42}, {kind}: "
-        f"{advice}"
+    start = (
+        f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is {cell!r:.42}, not a number"
     )
+    # Numbers in another notation need an option, unless it says their notation already.
+    mark, prefix = table.reading.decimal, table.reading.prefix
+    text = [k for k in columns if mark or not all(map(is_number, words[k]))]
+    if j not in text:
+        options = [f"--decimal {shlex.quote(prefix + decimal)}" for decimal in ".,"]
+        raise ValueError(
+            f"{start} beyond doubt: {' or '.join(options)} tells which mark is the decimal one"
+        )
+    kind = f" with the decimal mark {mark!r}" if mark else ""
+    remedies = []
+    if mixed or not table.can_exclude:
+        remedies.append("correct it, or leave it empty if it is missing")
+    if table.can_exclude:
+        remedies.append(f"{_exclusion(table, text)} excludes such columns, --id-column selects ids")
+    raise ValueError(f"{start}{kind}: {'; '.join(remedies)}")
 
 
 def check_codes(table, columns):

@@ -158,6 +158,8 @@ def check_ids(table):
         return
     i = np.argmax(ids.duplicated() | (ids == ""))
     text, unit = ids.iloc[i], table.unit
+    if unit == "column":
+        raise ValueError(f"{table.name}: several columns are called {text!r}: keep one sample each")
     first = ids.index[np.argmax(ids == text)]
     problem = f"has the id {text!r} of {unit} {first} again" if text else "has no id"
     raise ValueError(

@@ -12,6 +12,7 @@ from ..views._frames import shown
 from ._cells import CELLS, columns_of, parse_use, read_cells
 from ._columns import (
     check_codes,
+    check_names,
     check_text,
     feature_columns,
     is_selecting,
@@ -135,6 +136,8 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
     encoder, first = fitted.encoder if fitted else None, next(iter(kinds))
     groups = _groups(contents[first], columns[first]) if len(kinds) == 1 and not turned else None
+    for table in tables.values():
+        table.can_exclude = not (fitted or groups)
     if encoder or groups:
         with errors_of(first):
             encoder, views = _encode_groups(contents[first], groups, encoder)
@@ -271,6 +274,8 @@ def _view(table, selection, is_turned, square, fitted):
         check_text(table, columns)
     elif not is_turned:
         columns = feature_columns(table, selection)
+    elif not is_selecting(selection):
+        check_names(table, columns)
     if fitted or not is_selecting(selection):  # else the user says that all are numbers
         check_codes(table, columns)
     return _frame(table, columns)

@@ -32,7 +32,7 @@ MISSING = ["?", "na", "NAN", "none", "Null", "-nan"]  # besides those of pandas
 NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
 FEATURE_NAMES = re.compile(
     r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*"
-    r"|(?:feature|variable|metabolite)s?(?:[ _.-].*)?|data[ _.-]?matrix|#? ?otu.*",
+    r"|(?:feature|variable|metabolite)s?(?:[ _.-].*)?|data[ _.-]?matrix|otu.*",
     re.IGNORECASE,
 )
 ABOVE = re.compile(rb"(?:[#!].*\n|sep=.\r?\n|[ \t\r]*\n)*", re.IGNORECASE)  # above a table
@@ -66,7 +66,8 @@ class Table:
     ids: Any = None  # series of text, with the name of its column
     unit: str = "line"  # of the numbers of rows
     notes: list = field(default_factory=list)
-    prefix: str = ""  # of values of options that are for this file alone
+    reading: Reading = Reading()
+    can_exclude: bool = True  # whether --columns can exclude some of its columns
 
 
 def read_table(source, name, kind, reading):
@@ -93,7 +94,7 @@ def read_table(source, name, kind, reading):
     words = {k: _words(column) for k, column in columns.items() if column.dtype.kind != "f"}
     cells, titles = pandas.DataFrame(columns, cells.index), [names[j] or str(j + 1) for j in used]
     unit = "line" if read is _read_text else "row"
-    return Table(name, titles, cells, words, ids, unit, notes, reading.prefix)
+    return Table(name, titles, cells, words, ids, unit, notes, reading)
 
 
 # ---------------------------------------------------------------------------------------- formats
@@ -291,8 +292,9 @@ def _find_ids(name, names, head, reading):
 
 
 def _is_id_name(name):
-    """Whether a column of this name has ids, or names of features."""
-    return any(form.fullmatch(name) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
+    """Whether a column of this name has ids, or names of features, and is none of them (id_1)."""
+    is_name = ID_NAME.fullmatch(name) or FEATURE_NAMES.fullmatch(name)
+    return bool(NAMELESS.fullmatch(name) or is_name and not re.search(r"\d", name))
 
 
 # ---------------------------------------------------------------------------------------- numbers
