@@ -170,6 +170,10 @@ def test_what_surrounds_a_table(read_text, text):
         ("a,b\n1,2,\n3,4,\n5,6,\n", "line 2 has 3 cells, but the table has 2 columns"),
         ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells, but the table has 3 columns"),
         ("Export of 2024\n\na,b,c\n1,2,3\n", "line 3 has 3 cells, .* 1 column: .*a title"),
+        ("Export of 2024\na\tb\tc\n1\t2\t3\n", "line 2 has 3 cells, .* 1 column: .*a title"),
+        ("# n\n#id\tb\ns1\t2\ns2\t3\n", "line 3, below lines with # .* has numbers"),
+        ("a\tb\nx\t \ny\tz\n", "line 3, column 'b' is 'z'"),
+        ('id,rfm\ns1,"1,1,5"\n', "'1,1,5', not a number: --columns '!rfm'"),
         ("a,b\n1,\n2,\n", "--columns '!b' excludes"),
         ("", "is empty"),
         ("a,b\n", "no samples"),
@@ -198,7 +202,7 @@ def test_missing_cells(tmp_path, read, code, suffix):
     assert_read(read(path), expected)
 
 
-@pytest.mark.parametrize("code", [-999, -99, 9999, 1e30])
+@pytest.mark.parametrize("code", [-999, -99, -9, 9999, 1e30])
 def test_codes_of_missing_values(read_text, code):
     table = frame(IDS)
     table.iloc[[1, 3, 5], 0] = code
@@ -269,6 +273,13 @@ def test_no_header_is_doubted_if_line_1_alone_has_text(read_text):
     assert_stops(message, read_text, text, no_header=True)
 
 
+def test_a_column_of_decimal_commas_has_no_ids(read_text):
+    lines = [f"{100 + i},{i}" for i in range(9)]
+    assert_stops("column 'a' is '100,0', .*--decimal ,", read_text, "\n".join(["a", *lines]))
+    (view,) = read_text("\n".join(["a", *lines]), decimal=",").views.values()
+    assert view["a"].tolist() == [float(line.replace(",", ".")) for line in lines]
+
+
 def test_r_writes_no_name_above_the_names_of_rows(read_text):
     for separator in "\t;,| ":
         for columns in NAMES, NAMES[:1]:
@@ -306,6 +317,11 @@ def test_excel(tmp_path, read):
     assert_stops("row 6, column 'width' is 'tall', not a number", read, path)
     frame().astype(str).to_excel(path, index=False)
     assert_read(read(path), ids=None)
+    table = frame(IDS).astype({"depth": str})
+    table["depth"] = table["depth"].str.replace(".", ",")
+    table.to_excel(path)
+    assert_stops("'depth' is .*--decimal ,", read, path)
+    assert_read(read(path, decimal=","))
 
 
 def test_columns_of_parquet_have_types(tmp_path, read):
@@ -842,6 +858,7 @@ def test_symmetric_features_are_reported(read_text):
         ("y\n1\n2\n", None, "2 labels for 3 samples"),
         ("id,kind\np,a\nq,b\np,b\n", "pqr", "line 4 has the id 'p' of line 2 again"),
         ("id,kind\np,\nq,\nz,b\n", "pqr", "no label of these samples"),
+        ("p,a\nq,b\nr,b\n", "pqr", "needs a header, but 'p' is a sample"),
     ],
 )
 def test_labels_are_matched_by_id_or_by_position(tmp_path, read_text, text, ids, outcome):

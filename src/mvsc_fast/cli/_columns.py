@@ -21,8 +21,8 @@ ANNOTATION = re.compile(
 )
 MAGNITUDE = 100  # ratio of means from which columns differ in kind
 # Numbers that many programs write for missing values, and how often they do.
-LOW_CODES = [-99.0, *(1 - 10.0**k for k in range(3, 7)), -1e20, -1e30, -1e35, -(2.0**31)]
-HIGH_CODES = [-code for code in LOW_CODES[1:]]
+LOW_CODES = [-9.0, -99.0, *(1 - 10.0**k for k in range(3, 7)), -1e20, -1e30, -1e35, -(2.0**31)]
+HIGH_CODES = [-code for code in LOW_CODES[2:]]
 MIN_CODES = 3
 
 

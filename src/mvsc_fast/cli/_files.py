@@ -47,9 +47,9 @@ def file_kind(path):
     raise ValueError(f"{path} {reason}, expected {KNOWN}")
 
 
-def read_file(path, lazy, reading):
-    """The `Table` of a file or of a text on the standard input, or an array."""
-    kind, name, source = file_kind(path), shown_name(path), path
+def read_file(path, kind, lazy, reading):
+    """The `Table` of a file of some kind, or of a text on the standard input, or an array."""
+    name, source = shown_name(path), path
     with errors_of(path):
         if kind == ".npy":
             return _read_array(path, lazy)

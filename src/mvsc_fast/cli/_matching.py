@@ -8,7 +8,7 @@ from .._utils.messages import counted, warn_user
 from ..views import align
 from ..views._frames import only_in, shown
 from ..views._suspects import LABEL
-from ._files import read_file, shown_name
+from ._files import file_kind, read_file, shown_name
 from ._tables import Reading, Table, as_text
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
@@ -98,7 +98,8 @@ def load_labels(path, ids, n_samples, id_name=None):
     correspond by position.
     """
     path, file = Path(path), shown_name(path)
-    table = read_file(path, False, Reading(id_name=None if ids is None else id_name))
+    reading = Reading(id_name=None if ids is None else id_name)
+    table = read_file(path, file_kind(path), False, reading)
     if not isinstance(table, Table):
         raise ValueError(f"{file}: expected a table with ids and labels")
 
@@ -142,6 +143,8 @@ def _samples_of(table, ids, n_samples):
     # No common id means different spelling or the wrong table, which is better said than a score
     # of none.
     table_ids = [] if table.ids is None else table.ids.tolist()
+    if table_ids and table.ids.name in set(ids):
+        raise ValueError(f"{table.name} needs a header, but {table.ids.name!r} is a sample")
     samples = pandas.Index(ids, dtype=object).get_indexer(pandas.Index(table_ids, dtype=object))
     if not (samples >= 0).any():
         raise ValueError(

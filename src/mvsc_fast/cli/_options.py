@@ -23,8 +23,9 @@ def add_input(parser, files, columns):
         "--id-column",
         metavar="NAME",
         action="append",
-        help="column with the ids of the samples: a name, a number from 1, or none; FILE:NAME for "
-        "one file; by default the first column, if it has text or a name such as id",
+        help="column with the ids of the samples: a name or, of a column without one, its number "
+        "from 1, or none; FILE:NAME for one file; by default the first column, if it has text or a "
+        "name such as id",
     )
     add(
         "--columns",
@@ -85,7 +86,7 @@ def add_cluster_options(parser):
         "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
         "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
         "folder with matrix.mtx; - is the standard input",
-        "columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
+        "columns to use as features, such as height,blood_*, or to exclude, such as "
         "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
         f"VIEW=NAMES with numbers, categories and text; {SAMPLE_COLUMNS}",
     ).add_argument

@@ -103,7 +103,7 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     names = {path: shown_name(path) for path in kinds}
     decimals, id_columns = _by_file(options.decimal, names), _by_file(options.id_column, names)
     contents, marks = {}, set()
-    for path in kinds:
+    for path, kind in kinds.items():
         decimal = decimals[path][-1]
         if decimal not in (None, ".", ","):
             raise ValueError(
@@ -116,7 +116,7 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
             decimal = fitted_mark
         prefix = f"{names[path]}:" if len(kinds) > 1 else ""
         facts = id_columns[path][-1], id_name, path in turned, prefix, fitted_mark == "."
-        contents[path] = read_file(path, lazy, Reading(options.header, decimal, *facts))
+        contents[path] = read_file(path, kind, lazy, Reading(options.header, decimal, *facts))
         if isinstance(contents[path], Table):
             marks.add(decimal or ".")
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}

@@ -38,7 +38,8 @@ FEATURE_NAMES = re.compile(
 ABOVE = re.compile(rb"(?:[#!].*\n|sep=.\r?\n|[ \t\r]*\n)*", re.IGNORECASE)  # above a table
 ID_NUMBER = re.compile(r"0\d+|\d{16,}")
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.I | re.A)
-MARKED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d+)+", re.A)  # with marks of any meaning
+# With marks of any meaning, of which only the last can be the decimal one.
+MARKED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d{3})*[., \u00a0\u202f]\d+", re.A)
 THOUSANDS = re.compile(r"[+-]?(?:0|[1-9]\d{,2}(?:\.\d{3})*)", re.A)
 csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
 
@@ -114,7 +115,9 @@ def _read_text(source, name, reading):
     content, first_line = content[len(above) :], above.count(b"\n") + 1
     separator = _separator(content)
     header, row = _first_rows(content, separator)
-    names = _column_names(header, f"{name}: line {first_line}", reading)
+    has_comments = b"#" in above or b"!" in above
+    below = ", below lines with # or !, which are no header," if has_comments else ""
+    names = _column_names(header, f"{name}: line {first_line}{below}", reading)
     if reading.header and len(row) == len(names) + 1 and row[-1].strip():
         # R does not name the column of the names of rows; a separator may also end these.
         names, content = ["", *names], f'""{separator}'.encode() + content
@@ -150,7 +153,7 @@ def _read_text(source, name, reading):
     if len(cells) != len(lines):
         raise ValueError(f'{name} has a cell of "" alone, or a quotation mark that is not closed')
     notes = []
-    if b"#" in above or b"!" in above:
+    if has_comments:
         notes = [f"{name}: {counted(first_line - 1, 'line')} above the table skipped"]
     return names, cells.set_axis(lines), id_column, notes
 
@@ -179,16 +182,22 @@ def _rows(content, separator, first_line=1):
 
 
 def _separator(content):
-    """The first separator that divides two rows into equally many cells, or a comma.
+    """The first separator that divides two rows into equally many cells.
 
-    The header may lack the name of the ids; one of a single cell is the last choice.
+    The header may lack the name of the ids; one of a single cell is the last choice. If none fits,
+    the one that gives most cells, except a blank.
     """
-    fitting = {}
+    fitting, n_cells = {}, {}
     for separator in SEPARATORS:
-        header, first = map(len, _first_rows(content, separator))
-        if first > 1 and first - header in (0, 1):
-            fitting[separator] = header > 1
-    return max(fitting, key=fitting.get, default=",")
+        header, row = _first_rows(content, separator)
+        if separator == "," and len(header) == 1 and is_number(",".join(row)):
+            continue  # a decimal comma in a single column
+        if len(row) > 1 and len(row) - len(header) in (0, 1):
+            fitting[separator] = len(header) > 1
+        if separator != " ":
+            n_cells[separator] = len(row)
+    choices = fitting or n_cells
+    return max(choices, key=choices.get)
 
 
 def _first_rows(content, separator):
@@ -242,8 +251,16 @@ def _read_excel(path, name, reading):
             "save each view as a separate file"
         )
     cells = next(iter(sheets.values())).dropna(axis=1, how="all")
+    if reading.decimal == ",":  # only text has commas
+        for j in cells:
+            cells[j] = cells[j].map(_with_comma, na_action="ignore")
     text = cells.to_csv(sep="\t", header=False, index=False)
     return _read_text(text.encode(), name, reading)
+
+
+def _with_comma(cell):
+    """A cell of Excel with a decimal comma if it is a number."""
+    return str(cell).replace(".", ",") if isinstance(cell, float) else cell
 
 
 def _read_parquet(path, name, reading):
@@ -350,8 +367,9 @@ def _parse_cell(cell, decimal):
     """
     if isinstance(cell, Real):
         return float(cell)
-    text = str(cell).strip()
-    number = text
+    number = text = str(cell).strip()
+    if not text:
+        return np.nan
     if decimal is not None:
         other = "," if decimal == "." else "."
         groups = rf"[+-]?[1-9]\d{{,2}}([{other} \u00a0\u202f])\d{{3}}(\1\d{{3}})*(\{decimal}\d+)?"
