@@ -3,6 +3,7 @@
 import re
 import shutil
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -191,11 +192,15 @@ def with_columns(view, columns, name):
     for position, column in enumerate(_distinct(titles, columns)):
         positions.setdefault(column, []).append(position)
     if absent := [column for column in columns if column not in positions]:
-        raise ValueError(f"{name} lacks columns of the model: {shown(*absent)}")
-    if duplicates := [column for column in columns if len(positions[column]) > 1]:
         raise ValueError(
-            f"{name} has columns of the model more than once: {shown(*duplicates)}. Give the names "
-            "of the fit to those that are meant, and make the others distinct with "
+            f"{name} lacks columns of the model: {shown(*absent)}. Give files in the order of the "
+            "fit, or as VIEW=FILE"
+        )
+    counts = Counter(columns)
+    if duplicates := [column for column in counts if counts[column] + len(positions[column]) > 2]:
+        raise ValueError(
+            f"{name} or its fit has columns of the model more than once: {shown(*duplicates)}. "
+            "Give the names of the fit to those that are meant, and make the others distinct with "
             "var_names_make_unique()"
         )
     order = [positions[column][0] for column in columns]

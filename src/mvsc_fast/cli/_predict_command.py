@@ -12,6 +12,7 @@ from ..judge._predictor import alarm_of
 from ..methods._prediction import check_limits, predicted_rows
 from ..views._frames import shown
 from ._cells import cells_kind, views_by_columns, with_columns
+from ._files import errors_of
 from ._matching import ANY
 from ._options import SAMPLE_COLUMNS, add_input, add_output, reading_options
 from ._outputs import STDOUT, check_printable, note_user, prepare_outputs, replaced, write_labels
@@ -111,8 +112,9 @@ def run(args):
             f"{paths[0]} has {counted(len(views), 'view')}, but the model has {len(names)}"
         )
     views = dict(zip((names[i] for i in present), views.values(), strict=True))
-    if data.cells is not None:
-        views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in present}
+    for i in present if data.cells is not None else ():
+        with errors_of(paths[i]):
+            views[names[i]] = with_columns(views[names[i]], columns[i], names[i])
     _check_widths(views, fitted.n_features, {names[i]: paths[i] for i in present})
 
     # What would fail or be told after the work, then the labels.
