@@ -80,11 +80,10 @@ def _refuse(table, columns, what):
 # ---------------------------------------------------------------------------------------- samples
 
 
-def transpose(table, known_ids, selection, header):
+def transpose(table, known_ids, selection):
     """Turn a table whose columns are samples, which are ids of other files or alike in kind.
 
-    ``selection`` is the text of --columns, which says what the samples are. Without ``header``,
-    samples have no ids.
+    ``selection`` is the text of --columns, which says what the samples are.
     """
     import pandas
 
@@ -103,7 +102,7 @@ def transpose(table, known_ids, selection, header):
     table.names = [title or str(row) for title, row in zip(titles, rows, strict=True)]
     table.cells = pandas.DataFrame(table.cells[samples].to_numpy().T, names)
     table.words, table.unit = {}, "column"
-    table.ids = pandas.Series(names, names, object, "id") if header else None
+    table.ids = pandas.Series(names, names, object, "id") if table.reading.header else None
 
 
 def look_like_samples(names):
@@ -194,22 +193,22 @@ def model_columns(table, view, columns):
     """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
     order = range(len(table.names))
     if columns[view] is not None:
-        # Columns of the same name are taken in their order, if they are as many as in the fit.
-        positions = {}
-        for j, name in enumerate(table.names):
-            positions.setdefault(name, []).append(j)
-        counts = Counter(columns[view])
-        if extra := [name for name, n in counts.items() if n < len(positions.get(name, ()))]:
+        names, counts = Counter(table.names), Counter(columns[view])
+        if extra := [name for name in counts if names[name] > counts[name]]:
             raise ValueError(
                 f"{table.name} has columns of the model more than once: {shown(*extra)}; keep "
                 "those that are meant"
             )
-        if absent := list((counts - Counter(table.names)).elements()):
+        if absent := list((counts - names).elements()):
             raise ValueError(
                 f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the "
                 f"model, such as {shown(*absent)}: give files in the order {', '.join(columns)}, "
                 "or some as VIEW=FILE; --transpose FILE reads columns as samples"
             )
+        # Columns of the same name, as many as in the fit, are taken in their order.
+        positions = {}
+        for j, name in enumerate(table.names):
+            positions.setdefault(name, []).append(j)
         order = [positions[name].pop(0) for name in columns[view]]
     check_text(table, order)
     return list(order)

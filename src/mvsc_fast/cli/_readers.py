@@ -131,7 +131,7 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
                 f"--columns {columns[path][0]}: {names[path]} is not a table; FILE:NAMES holds for "
                 "one file"
             )
-    _orient(tables, turned, columns, options.header)
+    _orient(tables, columns)
 
     # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
     encoder, first = fitted.encoder if fitted else None, next(iter(kinds))
@@ -149,7 +149,7 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
         for path, selection in pairs:
             view = contents[path]
             if path in tables:
-                view = _view(view, selection, path in turned, square, fitted)
+                view = _view(view, selection, square, fitted)
                 features[path] += list(view.columns)
             views.append(view)
         for path in tables if fitted is None else ():
@@ -233,16 +233,16 @@ def _transposed_files(paths, transpose):
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _orient(tables, turned, columns, header):
+def _orient(tables, columns):
     """Turn tables whose columns are samples, and check the ids of all."""
     # Ids of tables with samples in rows tell which columns of the others are samples.
     known_ids = set()
-    for path, table in tables.items():
-        if path not in turned and table.ids is not None:
+    for table in tables.values():
+        if not table.reading.transposed and table.ids is not None:
             known_ids.update(table.ids)
     for path, table in tables.items():
-        if path in turned:
-            transpose(table, known_ids, ",".join(columns[path]), header)
+        if table.reading.transposed:
+            transpose(table, known_ids, ",".join(columns[path]))
         check_ids(table)
 
 
@@ -264,7 +264,7 @@ def _views_of_files(columns, turned, fitted):
     return views
 
 
-def _view(table, selection, is_turned, square, fitted):
+def _view(table, selection, square, fitted):
     """The data frame of the columns of a view."""
     # Columns are those of the model, all of a square or transposed table, or those of the user.
     columns = list(range(len(table.names)))
@@ -272,7 +272,7 @@ def _view(table, selection, is_turned, square, fitted):
         columns = model_columns(table, selection, fitted.columns)
     elif square:
         check_text(table, columns)
-    elif not is_turned:
+    elif not table.reading.transposed:
         columns = feature_columns(table, selection)
     elif not is_selecting(selection):
         check_names(table, columns)
