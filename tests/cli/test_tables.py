@@ -179,6 +179,7 @@ def test_what_surrounds_a_table(read_text, text):
         ("a,b\n", "no samples"),
         ("id\n1\n2\n", "no columns except the ids"),
         ("id,a,b\n1,2,3\n,4,5\n", "line 3 has no id in column 'id'"),
+        ("id\ta\tb\nq\t2\t3\n \t4\t5\n", "line 3 has no id in column 'id'"),
         ("who,a,b\np,2,3\nq,4,5\np,6,7\n", "line 4 has the id 'p' of line 2 again"),
         ("sample,feature,value\np,f,1\np,g,2\n", "line 3 has the id 'p'"),  # a long table
         (",g,g\n,a,b\np,,\ns1,1,2\n", "line 2 has no id"),  # two rows of names

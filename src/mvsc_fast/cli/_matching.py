@@ -157,14 +157,14 @@ def _samples_of(table, ids, n_samples):
 def check_ids(table):
     """Raise ValueError if an id of a table is missing or occurs more than once."""
     ids = table.ids
-    if ids is None or ids.is_unique and "" not in set(ids):
+    if ids is None or ids.is_unique and all(map(str.strip, ids)):
         return
-    i = np.argmax(ids.duplicated() | (ids == ""))
+    i = np.argmax(ids.duplicated() | (ids.str.strip() == ""))
     text, unit = ids.iloc[i], table.unit
     if unit == "column":
         raise ValueError(f"{table.name}: several columns are called {text!r}: keep one sample each")
     first = ids.index[np.argmax(ids == text)]
-    problem = f"has the id {text!r} of {unit} {first} again" if text else "has no id"
+    problem = f"has the id {text!r} of {unit} {first} again" if text.strip() else "has no id"
     raise ValueError(
         f"{table.name}: {unit} {ids.index[i]} {problem} in column {ids.name!r}: keep one row for "
         "each sample, or use --id-column with another name or, if there are no ids, none"
