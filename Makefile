@@ -38,7 +38,7 @@ $(DEMO)/installed: $(WHEEL)
 	$(DEMO)/bin/python -m pip install --quiet "$(WHEEL)[plot,progress]"
 	touch $@
 
-# Tables and pictures of README.md and docs whose sources have changed since; all take two hours, two at a time
+# Tables and pictures of README.md and docs whose sources have changed since; all take three hours
 tables: $(VENV)/test
 	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py
