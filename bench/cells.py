@@ -17,9 +17,9 @@ The other tables are of 30 components of genes and the centred log-ratios (CLR) 
 information (AMI) of labels and batches is 0 if they are independent. --resolution: ARI of three
 sets with the true number of clusters, with resolution 1, with the best of nine resolutions by the
 truth, and with the finest resolution that `suggest_resolution` supports; number of clusters, or
-resolution, in parentheses. Then the curve of each set, first draw. --rare: cells of one or two
-donors, the rarest type with .5 % of the cells; ARI, and the largest Jaccard index of a cluster with
-this type, by numbers of clusters and resolutions.
+resolution, in parentheses. --rare: cells of one or two donors, the rarest type with .5 % of the
+cells; ARI, and the largest Jaccard index of a cluster with this type, by numbers of clusters and
+resolutions.
 """
 
 import anndata as ad
@@ -258,8 +258,8 @@ def print_integrated(cells, draws):
     print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
 
 
-def resolution_rows(cells, seed, name):
-    """A row of the table of resolutions, and those of the curve."""
+def resolution_row(cells, seed, name):
+    """A row of the table of resolutions."""
     data = simulate(cells, seed, **SETS[name])
     y, views = data.obs["type"].to_numpy(), prepared(data)
     c = len(np.unique(y))
@@ -276,22 +276,14 @@ def resolution_rows(cells, seed, name):
     usual = f"{at[1.0][0]:.3f} ({at[1.0][1]})"
     last = "none" if finest is None else f"{at[finest][0]:.3f} ({finest:g})"
     row = [name, seed, f"{labeller:.3f} ({c})", usual, f"{at[best][0]:.3f} ({best:g})", last]
-    evidence = np.transpose([suggestion.stability, suggestion.predictability, scores])
-    curve = []
-    for (r, (_, k)), (stability, J, ari) in zip(at.items(), evidence, strict=True):
-        supported = "yes" if r in suggestion.supported else ""
-        curve.append([name, f"{r:g}", k, f"{stability:.3f}", f"{J:.3f}", supported, f"{ari:.3f}"])
     report(*row, suggestion.supported)
-    return row, curve
+    return row
 
 
 def print_resolutions(cells, draws):
-    results = [resolution_rows(cells, seed, name) for name in COMPARED for seed in range(draws)]
+    rows = [resolution_row(cells, seed, name) for name in COMPARED for seed in range(draws)]
     ways = ["its number of types", "resolution 1", "best resolution", "finest supported"]
-    print_table(["set", "draw", *ways], [row for row, _ in results])
-    print()
-    columns = ["resolution", "clusters", "stability", "predictability", "supported", "ARI"]
-    print_table(["set", *columns], [line for _, curve in results[::draws] for line in curve])
+    print_table(["set", "draw", *ways], rows)
 
 
 def print_rare(cells, draws):
