@@ -38,12 +38,12 @@ $(DEMO)/installed: $(WHEEL)
 	$(DEMO)/bin/python -m pip install --quiet "$(WHEEL)[plot,progress]"
 	touch $@
 
-# Tables and pictures of README.md and docs whose sources have changed since; all take two hours, two at a time
+# Tables and pictures of README.md and docs whose sources have changed since; all take three hours
 tables: $(VENV)/test
 	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py
 
-# The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
+# The tables of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
 paper: $(VENV)/paper
 	$(BIN)/python bench/paper --data $(DATA) $(OPTIONS)
 

@@ -1,16 +1,11 @@
 """Accuracy on sixteen data sets in twelve cases each, beside spectral baselines.
 
 Usage: python bench/accuracy.py [--all] [--methods NAME ...] [--sets NAME ...]
-       python bench/accuracy.py --spread [--methods NAME]
 
 Without --all: ten sets and three shuffles. With it also sixteen sets times twelve cases
 (`sets.py`), each with its own order of the samples and of the columns, and for each method the
 means with their standard errors over sets. A difference of means says something beyond two
 standard errors of the paired differences.
-
---spread compares the labels of random states 0 to 9 on the first shuffle of six sets, by the first
-method: median, smallest and largest ACC, its standard deviation, and how many of the 45 pairs of
-states differ by more than .03; and the same of ten draws of 98 % of the samples.
 
 Baselines are spectral clustering by scikit-learn of self-tuning nearest-neighbor graphs of samples
 scaled to unit length in every view. The best single view is chosen with the labels, which no user
@@ -18,11 +13,10 @@ has.
 """
 
 from itertools import product
-from math import comb
 
 import numpy as np
 import scipy.sparse
-from sets import KINDS, SHUFFLES, SIXTEEN, TEN, at_hand, case, permuted_columns, shuffled
+from sets import KINDS, SHUFFLES, SIXTEEN, TEN, at_hand, case, permuted_columns
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
@@ -31,10 +25,6 @@ from timing import print_table, run, stopwatch, with_error
 import mvsc_fast
 from mvsc_fast.metrics import clustering_scores
 
-SPREAD = ["yaleb10", "bbc4view", "scene15 (1500)", "uci_digit"]
-SPREAD += ["digits (scikit-learn)", "hdigit (2000)"]
-STATES, APART = 10, 0.03  # random states, and a difference that a user would see
-KEPT = 0.98  # share of the samples of a draw
 EVERY_CASE = range(len(KINDS))
 
 
@@ -178,35 +168,13 @@ def print_summary(by_method):
     table = []
     for method in others:
         less = {name: acc - by_set[first][name] for name, acc in by_set[method].items()}
-        worst, *_, best = [f"{name} {less[name]:+.3f}" for name in sorted(less, key=less.get)]
-        table.append([method, with_error(less.values()), worst, best])
+        extremes = min(less, key=less.get), max(less, key=less.get)
+        cells = [f"{name} {less[name]:+.3f}" for name in extremes]
+        table.append([method, with_error(less.values()), *cells])
     print_table("method | mean ± error | worst set | best set", table)
 
 
-def print_spread(method):
-    """Spread of ACC over random states and over draws of the samples, by set."""
-    table = []
-    for name in SPREAD:
-        views, y = shuffled(name)
-        n = len(y)
-        draws = [np.random.RandomState(i).permutation(n)[: round(KEPT * n)] for i in range(STATES)]
-        for runs, samples in (("states", [np.arange(n)] * STATES), ("draws", draws)):
-            acc = []
-            for state, drawn in enumerate(samples):
-                labels = fit(method, [X[drawn] for X in views], y, state).labels_
-                acc.append(scores(y[drawn], labels)[0])
-            pairs = np.triu(np.abs(np.subtract.outer(acc, acc)) > APART).sum()
-            numbers = np.median(acc), np.min(acc), np.max(acc), np.std(acc)
-            cells = " | ".join(f"{x:.3f}" for x in numbers)
-            table.append(f"{name} | {STATES} {runs} | {len(drawn)} | {cells} | {pairs}")
-    header = "data | runs | n | median ACC | smallest | largest | standard deviation | "
-    print_table(f"{header}pairs of {comb(STATES, 2)} that differ by more than {APART}", table)
-
-
-def main(all, spread, methods, sets):
-    if spread:
-        print_spread(methods[0])
-        return
+def main(all, methods, sets):
     cases = EVERY_CASE if all else SHUFFLES
     by_method = {method: [] for method in methods}
     for name, (views, y) in at_hand([name for name in sets if all or name in TEN]):
@@ -219,4 +187,4 @@ def main(all, spread, methods, sets):
 
 if __name__ == "__main__":
     default = [name for name in METHODS if name != "TLRR"]  # which takes minutes
-    run(main, __doc__, n_threads=None, all=False, spread=False, methods=default, sets=[*SIXTEEN])
+    run(main, __doc__, n_threads=None, all=False, methods=default, sets=[*SIXTEEN])

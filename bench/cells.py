@@ -1,8 +1,25 @@
-"""Simulated CITE-seq-like cells, their preparation, and Leiden.
+"""Simulated single cells: what clusterings find in them, and in cells of blood.
+
+Usage: python bench/cells.py [--cells N] [--draws R] [--harmony | --resolution | --rare]
 
 Negative binomial counts of 12 types in 4 lineages, 2000 genes and 100 proteins. A third of the
-types is weak in the genes, a third in the proteins. The scripts ``cells_*.py`` need
-``pip install "mvsc-fast[scverse]"``.
+types is weak in the genes, a third in the proteins. Needs
+``pip install "mvsc-fast[scverse]" muon``.
+
+Mean adjusted Rand index (ARI) of R draws of five simulated sets, and that of
+``scanpy.datasets.pbmc68k_reduced``: 700 cells, one modality, classes ``bulk_labels``, its counts
+recovered from their logarithms. `ConsensusTLRR` has the true number of clusters. Leiden has the
+best of eight resolutions by the truth, on the joint graph of the same fit, on the neighbours that
+scanpy finds by genes alone, or on those of muon's WNN.
+
+The other tables are of 30 components of genes and the centred log-ratios (CLR) of proteins.
+--harmony: two batches, integrated by Harmony (``pip install harmonypy``); the adjusted mutual
+information (AMI) of labels and batches is 0 if they are independent. --resolution: ARI of three
+sets with the true number of clusters, with resolution 1, with the best of nine resolutions by the
+truth, and with the finest resolution that `suggest_resolution` supports; number of clusters, or
+resolution, in parentheses. --rare: cells of one or two donors, the rarest type with .5 % of the
+cells; ARI, and the largest Jaccard index of a cluster with this type, by numbers of clusters and
+resolutions.
 """
 
 import anndata as ad
@@ -10,34 +27,40 @@ import mudata as md
 import numpy as np
 import scanpy as sc
 import scipy.sparse as sp
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from timing import print_table, report, run
 
-TYPES, GENES, PROTEINS, BLOCK = 12, 2000, 100, 4096
-RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
+from mvsc_fast import ConsensusTLRR, suggest_resolution
+from mvsc_fast.explanation import joint_graph
+
+GENES, PROTEINS, BLOCK = 2000, 100, 4096
+SETS = {
+    "12 types": {},
+    "6 types": {"types": 6},
+    "weak genes": {"contrast": 0.7},
+    "half zeroed": {"dropout": 0.5},
+    "two batches": {"batches": 2},
+}
+PBMC = "pbmc68k"
+TOP, COMPONENTS = 1000, 30
+RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)  # of Leiden
+COMPARED = ("12 types", "6 types", "weak genes")  # by resolutions of `ConsensusTLRR`
+RARE = {"rarest": 0.005, "batch_spread": 0.3, "contrast": 0.45}
+RARE_SETTINGS = [(12, None), (16, None), (24, None), (None, 1.0), (None, 2.0), (None, 3.0)]
+
+
+# ------------------------------------------------------------------------------------------ cells
 
 
 def simulate(
-    n,
-    seed=0,
-    *,
-    types=TYPES,
-    genes=GENES,
-    proteins=PROTEINS,
-    depth=600,
-    contrast=1.0,
-    dropout=0.0,
-    batches=1,
-    batch_spread=0.5,
-    spread=1.0,
-    rarest=None,
+    n, seed, *, types=12, contrast=1.0, dropout=0.0, batches=1, batch_spread=0.5, rarest=None
 ):
     """MuData of raw counts, with the types and batches in ``obs``.
 
-    ``depth`` is the median number of counts of genes in a cell, ``spread`` the standard deviation
-    of the logarithms of their means, and ``contrast`` the factor of their markers; a share
-    ``dropout`` of all entries becomes 0. Batches differ by factors of genes and proteins, whose
-    logarithms have the standard deviation ``batch_spread``. ``rarest`` is the share of the type
-    with the fewest cells.
+    ``contrast`` is the factor of the logarithms of markers among the genes; a share ``dropout`` of
+    all entries becomes 0. Batches differ by factors of genes and proteins, whose logarithms have
+    the standard deviation ``batch_spread``. ``rarest`` is the share of the type with the fewest
+    cells.
     """
     rng = np.random.default_rng(seed)
     p = np.maximum(rng.dirichlet(np.full(types, 3.0)), 0.015)
@@ -45,14 +68,14 @@ def simulate(
         k = p.argmin()
         p[k] = rarest / (1 - rarest) * np.delete(p, k).sum()
     y = rng.choice(types, n, p=p / p.sum())
+    # Logarithmic levels of each type: markers of its lineage, and its own.
     kind = np.arange(types) % 3  # 1: weak in proteins, 2: weak in genes
     levels = []
     for width, base, scale, shared, own, weak in (
-        (genes, (-1.5, spread), contrast, 75 * genes // GENES, np.array([25, 25, 5]), 2),
-        (proteins, (2.0, 1.0), 1.0, 8, np.array([2, 0, 2]), 1),
+        (GENES, -1.5, contrast, 75, (25, 25, 5), 2),
+        (PROTEINS, 2.0, 1.0, 8, (2, 0, 2), 1),
     ):
-        own = own * (width // GENES) if weak == 2 else own
-        level = np.tile(rng.normal(*base, width), (types, 1))
+        level = np.tile(rng.normal(base, 1.0, width), (types, 1))
         for lineage in range(types // 3):
             columns = rng.choice(width, shared, replace=False)
             level[3 * lineage : 3 * lineage + 3, columns] += scale * rng.gamma(2, 0.7, shared)
@@ -60,16 +83,16 @@ def simulate(
             columns = rng.choice(width, own[kind[k]], replace=False)
             level[k, columns] += scale * rng.gamma(2, 0.6, len(columns)) + (weak == 1)
         levels.append(level)
-    depths = rng.lognormal(np.log(depth), 0.45, n)[:, None]
+    depths = rng.lognormal(np.log(600), 0.45, n)[:, None]
     batch, counts = np.zeros(n, dtype=int), []
     if batches > 1:
         batch = rng.integers(batches, size=n)
-    block = min(BLOCK, BLOCK * GENES // genes)
+    # Counts of some thousand cells at a time, which limits the memory of dense arrays.
     for level, theta in zip(levels, (2.0, 4.0), strict=True):
         factors = rng.lognormal(0, batch_spread, (batches, level.shape[1])) if batches > 1 else None
         parts = []
-        for start in range(0, n, block):
-            rows = slice(start, start + block)
+        for start in range(0, n, BLOCK):
+            rows = slice(start, start + BLOCK)
             mean = np.exp(level[y[rows]])
             if factors is not None:
                 mean *= factors[batch[rows]]
@@ -85,25 +108,220 @@ def simulate(
     return data
 
 
-def log_counts(rna):
-    """Replace counts of genes by logarithms of their shares."""
-    sc.pp.normalize_total(rna, target_sum=1e4)
-    sc.pp.log1p(rna)
+def pbmc():
+    """The cells of pbmc68k_reduced with their counts, whose logarithms are in ``raw``."""
+    reduced = sc.datasets.pbmc68k_reduced()
+    counts = reduced.raw.X.tocsr().astype("f4")
+    np.expm1(counts.data, out=counts.data)
+    for row in range(counts.shape[0]):
+        part = counts.data[counts.indptr[row] : counts.indptr[row + 1]]
+        part[:] = np.rint(part / part.min())
+    data = md.MuData({"rna": ad.AnnData(counts)})
+    data.obs["type"] = reduced.obs["bulk_labels"].cat.codes.to_numpy()
+    return data
+
+
+# ----------------------------------------------------------------------------------- preparations
+
+
+def logs_of(counts, top=None):
+    """Logarithms of counts over their sums: of all genes, or components of the most variable."""
+    data = ad.AnnData(counts.copy())
+    sc.pp.normalize_total(data, target_sum=1e4)
+    sc.pp.log1p(data)
+    if top is None:
+        return data.X
+    if counts.shape[1] > top:
+        sc.pp.highly_variable_genes(data, n_top_genes=top)
+    sc.pp.pca(data, n_comps=COMPONENTS)
+    return data.obsm["X_pca"]
 
 
 def centred_log_ratios(counts):
-    """The usual preparation of counts of proteins, an array."""
     logs = np.log1p(counts.toarray())
     return logs - logs.mean(axis=1, keepdims=True)
 
 
-def leiden(graph, y):
-    """Adjusted Rand indices of communities of a graph, by the resolution."""
+def prepared(data):
+    """Components of genes, and CLR of proteins."""
+    return [logs_of(data["rna"].X, TOP), centred_log_ratios(data["prot"].X)]
+
+
+PREPARED_GENES = {
+    "counts": lambda counts: counts,
+    "logs": logs_of,
+    "logs, PCA": lambda counts: logs_of(counts, TOP),
+}
+PREPARED_PROTEINS = {"counts": lambda counts: counts.toarray(), "CLR": centred_log_ratios}
+RECIPES = [("counts", "counts"), ("counts", "CLR"), ("logs", "CLR")]
+RECIPES += [("logs, PCA", "counts"), ("logs, PCA", "CLR")]
+
+
+# ------------------------------------------------------------------------------------------ tables
+
+
+def best_leiden(graph, y):
+    """Largest adjusted Rand index of communities of a graph over the resolutions."""
     data = ad.AnnData(sp.csr_matrix((graph.shape[0], 1), dtype="f4"))
     data.obsp["connectivities"] = sp.csr_matrix(graph)
     data.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {}}
-    scores = {}
-    for r in RESOLUTIONS:
-        sc.tl.leiden(data, r, flavor="igraph", n_iterations=2, directed=False)
-        scores[r] = adjusted_rand_score(y, data.obs["leiden"].to_numpy().astype(int))
+    scores = []
+    for resolution in RESOLUTIONS:
+        sc.tl.leiden(data, resolution, flavor="igraph", n_iterations=2, directed=False)
+        scores.append(adjusted_rand_score(y, data.obs["leiden"].to_numpy().astype(int)))
+    return max(scores)
+
+
+def fit_scores(views, y):
+    """ARI of `ConsensusTLRR` by its number of clusters and of Leiden on its graph, and labels."""
+    model = ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
+    ari = adjusted_rand_score(y, model.labels_)
+    return ari, best_leiden(joint_graph(model, views), y), model.labels_
+
+
+def wnn_graph(components, proteins):
+    import muon
+
+    modalities = {"rna": ad.AnnData(components), "prot": ad.AnnData(proteins)}
+    data = md.MuData(modalities)
+    for name in modalities:
+        sc.pp.neighbors(data[name], use_rep="X")
+    muon.pp.neighbors(data, key_added="wnn")
+    return data.obsp[data.uns["wnn"]["connectivities_key"]]
+
+
+def recipe_scores(data):
+    """ARI of each row of the table: (preparations of both modalities, method)."""
+    y, scores, proteins = data.obs["type"].to_numpy(), {}, {}
+    genes = {name: prepare(data["rna"].X) for name, prepare in PREPARED_GENES.items()}
+    if "prot" in data.mod:
+        counts = data["prot"].X
+        proteins = {name: prepare(counts) for name, prepare in PREPARED_PROTEINS.items()}
+    for recipe in RECIPES:
+        views = [genes[recipe[0]]]
+        if proteins:
+            views.append(proteins[recipe[1]])
+        ari, communities, _ = fit_scores(views, y)
+        scores[(*recipe, "`ConsensusTLRR`")] = ari
+        scores[(*recipe, "its joint graph, Leiden")] = communities
+    name, components = [*genes.items()][-1]
+    alone = ad.AnnData(components)
+    sc.pp.neighbors(alone, use_rep="X")
+    scores[name, "", "neighbours, Leiden"] = best_leiden(alone.obsp["connectivities"], y)
+    if proteins:
+        graph = wnn_graph(components, proteins["CLR"])
+        scores[name, "CLR", "WNN, Leiden"] = best_leiden(graph, y)
     return scores
+
+
+def print_recipes(cells, draws):
+    columns, keys = {}, []
+    for name, options in SETS.items():
+        several = []
+        for seed in range(draws):
+            several.append(recipe_scores(simulate(cells, seed, **options)))
+            report(name, seed, several[-1])
+        columns[name] = {key: np.mean([scores[key] for scores in several]) for key in several[0]}
+        keys = keys or list(several[0])
+    columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
+    columns[PBMC] = recipe_scores(pbmc())
+    rows = []
+    for key in keys:
+        aris = [f"{ari[key]:.3f}" if key in ari else "" for ari in columns.values()]
+        rows.append([*key, *aris])
+    print_table(["genes", "proteins", "method", *columns], rows)
+
+
+def print_integrated(cells, draws):
+    """Modalities as they are and after Harmony."""
+    from harmonypy import run_harmony
+
+    results = {}
+    for seed in range(draws):
+        data = simulate(cells, seed, **SETS["two batches"])
+        y, batch = data.obs["type"].to_numpy(), data.obs["batch"]
+
+        def harmony(X, obs=data.obs):
+            X = np.asarray(X, dtype=np.float64)
+            return run_harmony(X, obs, "batch", verbose=False, random_state=0).Z_corr
+
+        genes, proteins = prepared(data)
+        for name, views in {
+            "none": [genes, proteins],
+            "genes": [harmony(genes), proteins],
+            "genes and proteins": [harmony(genes), harmony(proteins)],
+        }.items():
+            ari, communities, labels = fit_scores(views, y)
+            mixing = adjusted_mutual_info_score(batch, labels)
+            results.setdefault(name, []).append([ari, mixing, communities])
+    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in results.items()]
+    print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
+
+
+def resolution_row(cells, seed, name):
+    """A row of the table of resolutions."""
+    data = simulate(cells, seed, **SETS[name])
+    y, views = data.obs["type"].to_numpy(), prepared(data)
+    c = len(np.unique(y))
+    suggestion = suggest_resolution(views, random_state=0)
+    settings = [(c, None), *((None, r) for r in suggestion.resolutions)]
+    labeller, *scores = (
+        adjusted_rand_score(y, ConsensusTLRR(c, resolution=r, random_state=0).fit_predict(views))
+        for c, r in settings
+    )
+    pairs = zip(scores, suggestion.n_clusters.tolist(), strict=True)
+    at = dict(zip(suggestion.resolutions.tolist(), pairs, strict=True))
+    best = max(at, key=at.get)
+    finest = max(suggestion.supported, default=None)
+    usual = f"{at[1.0][0]:.3f} ({at[1.0][1]})"
+    last = "none" if finest is None else f"{at[finest][0]:.3f} ({finest:g})"
+    row = [name, seed, f"{labeller:.3f} ({c})", usual, f"{at[best][0]:.3f} ({best:g})", last]
+    report(*row, suggestion.supported)
+    return row
+
+
+def print_resolutions(cells, draws):
+    rows = [resolution_row(cells, seed, name) for name in COMPARED for seed in range(draws)]
+    ways = ["its number of types", "resolution 1", "best resolution", "finest supported"]
+    print_table(["set", "draw", *ways], rows)
+
+
+def print_rare(cells, draws):
+    """How well the rarest type is found."""
+    rows = []
+    for donors in (1, 2):
+        scores = {}
+        for seed in range(draws):
+            data = simulate(cells, seed, batches=donors, **RARE)
+            y, views = data.obs["type"].to_numpy(), prepared(data)
+            rare = y == np.bincount(y).argmin()
+            for c, r in RARE_SETTINGS:
+                name = f"{c} clusters" if r is None else f"resolution {r}"
+                labels = ConsensusTLRR(c, resolution=r, random_state=0).fit_predict(views)
+                sizes = np.bincount(labels)
+                shared = np.bincount(labels[rare], minlength=len(sizes))
+                jaccard = (shared / (sizes + rare.sum() - shared)).max()
+                ari = adjusted_rand_score(y, labels)
+                scores.setdefault(name, []).append((ari, jaccard, len(sizes)))
+        for name, values in scores.items():
+            ari, jaccard, count = np.mean(values, axis=0)
+            n_found = sum(value[1] > 0.5 for value in values)
+            rows.append(
+                f"{donors} | {name} | {count:.0f} | {ari:.3f} | {jaccard:.2f} | "
+                f"{n_found} of {draws}"
+            )
+            report(rows[-1])
+    print_table(["donors", "setting", "clusters", "ARI", "Jaccard index", "draws with .5"], rows)
+
+
+def main(cells, draws, **tables):
+    printers = {"harmony": print_integrated, "resolution": print_resolutions, "rare": print_rare}
+    chosen = [name for name in printers if tables[name]]
+    for name in chosen:
+        printers[name](cells, draws)
+    if not chosen:
+        print_recipes(cells, draws)
+
+
+if __name__ == "__main__":
+    run(main, __doc__, None, cells=3000, draws=1, harmony=False, resolution=False, rare=False)

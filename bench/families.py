@@ -234,13 +234,13 @@ def folder_of(package):
 
 
 @cache
-def docstrings(folder, skipped=("tests", "site-packages"), most=MOST):
-    """Distinct long docstrings of the files in a folder, except those in folders of some names."""
+def docstrings(folder):
+    """Distinct long docstrings of the files in a folder, except those of tests and of others."""
     distinct = {}
     for path in sorted(folder.rglob("*.py")):
-        if not set(skipped).isdisjoint(path.relative_to(folder).parts):
+        if not {"tests", "site-packages"}.isdisjoint(path.relative_to(folder).parts):
             continue
-        if len(distinct) >= most:
+        if len(distinct) >= MOST:
             break
         try:
             tree = ast.parse(path.read_text(encoding="utf8"))

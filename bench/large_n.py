@@ -1,13 +1,12 @@
 """Time, peak memory and accuracy from thousands to a million samples, beside other methods.
 
-Usage: python bench/large_n.py [--sizes 10000 30000 100000] [--data subspaces hdigit]
-                               [--only "memory maps"] [--threads 1] [--limit 900]
+Usage: python bench/large_n.py [--sizes 100000 1000000] [--data subspaces hdigit] [--limit 60]
 
-Every cell is a process of its own. "MiB" is its peak above what was in use after the imports, the
-data included; "CPU s" and "s" are the processor and wall seconds of the fit; the exponents are of
-CPU seconds and peak memory since the size before. A method that fails, or takes longer than
---limit seconds, is not tried at larger sizes. Samples of files are shuffled, and "subspaces" are
-those of `families.py`. Averaged neighbours are hard to beat on hdigit.
+Every cell is a process of its own, with one thread. "MiB" is its peak above what was in use after
+the imports, the data included; "CPU s" and "s" are the processor and wall seconds of the fit; the
+exponents are of CPU seconds and peak memory since the size before. A method that fails, or takes
+longer than --limit seconds, is not tried at larger sizes. Samples of files are shuffled, and
+"subspaces" are those of `families.py`. Averaged neighbours are hard to beat on hdigit.
 """
 
 import tempfile
@@ -16,61 +15,36 @@ import time
 import numpy as np
 import scipy.sparse
 from families import subspaces
-from sklearn.cluster import KMeans, MiniBatchKMeans, SpectralClustering
+from fit import spectral
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_chunked
-from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
-from timing import (
-    apart,
-    forget_peak,
-    limit_threads,
-    load_shared,
-    memory,
-    print_table,
-    report,
-    run,
-)
+from timing import apart, forget_peak, load_shared, memory, print_table, report, run
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
-SIZES = [10_000, 30_000, 100_000, 300_000, 1_000_000]
-DATA = ["subspaces", "uci_digit", "handwritten", "scene15", "hdigit"]
+SIZES = [100_000, 1_000_000]
+DATA = ["subspaces", "hdigit"]
 CHUNK = 50_000  # samples of a chunk of Dask
-NEIGHBORS = 15
 NEAREST_ANCHORS = 5
 
 
-def ours(**parameters):
-    def fit(views, k, n_threads):
-        model = ConsensusTLRR(k, random_state=0, n_threads=n_threads, **parameters)
+def consensus(**parameters):
+    def labels(views, k):
+        model = ConsensusTLRR(k, random_state=0, n_threads=1, **parameters)
         return np.asarray(model.fit(views).labels_)
 
-    return fit
+    return labels
 
 
-def side_by_side(views):
-    return np.hstack([normalize(X.astype(np.float32)) for X in views])
+def units(views):
+    return [normalize(X.astype(np.float32)) for X in views]
 
 
-def mini_batches(views, k, n_threads):
-    return MiniBatchKMeans(k, n_init=3, random_state=0).fit_predict(side_by_side(views))
-
-
-def concatenated(views, k, n_threads):
-    model = SpectralClustering(
-        k, affinity="nearest_neighbors", n_neighbors=NEIGHBORS, random_state=0, n_jobs=n_threads
-    )
-    return model.fit_predict(side_by_side(views))
-
-
-def averaged(views, k, n_threads):
-    units = [normalize(X.astype(np.float32)) for X in views]
-    graphs = [kneighbors_graph(U, NEIGHBORS, include_self=True) for U in units]
-    mean = sum(graphs) / len(graphs)
-    model = SpectralClustering(k, affinity="precomputed", random_state=0)
-    return model.fit_predict((mean + mean.T) / 2)
+def mini_batches(views, k):
+    return MiniBatchKMeans(k, n_init=3, random_state=0).fit_predict(np.hstack(units(views)))
 
 
 def anchors(count):
@@ -82,15 +56,15 @@ def anchors(count):
     Z D^-1/2 (Chen & Cai, Large scale spectral clustering with landmark-based representation, 2011).
     """
 
-    def fit(views, k, n_threads):
+    def labels(views, k):
         model = MiniBatchKMeans(count, n_init=1, random_state=0)
-        cells = model.fit_predict(side_by_side(views))
-        Z = sum(weights(normalize(X.astype(np.float32)), cells) for X in views) / len(views)
+        cells = model.fit_predict(np.hstack(units(views)))
+        Z = sum(weights(X, cells) for X in units(views)) / len(views)
         Z = Z @ scipy.sparse.diags_array(1 / np.sqrt(np.maximum(Z.sum(axis=0), 1e-12)))
         vectors, _, _ = randomized_svd(scipy.sparse.csr_array(Z), k, random_state=0)
         return KMeans(k, n_init=10, random_state=0).fit_predict(normalize(vectors))
 
-    return fit
+    return labels
 
 
 def weights(X, cells):
@@ -110,23 +84,17 @@ def weights(X, cells):
 
 
 METHODS = {
-    "ConsensusTLRR": ours(),
-    "ConsensusTLRR, 2000 samples": ours(max_samples=2000),
-    "ConsensusTLRR, 5000 samples": ours(max_samples=5000),
-    "ConsensusTLRR, all samples": ours(max_samples=2**31),
-    "ConsensusTLRR, memory maps": ours(memory_limit="600MiB"),
-    "ConsensusTLRR, Dask": ours(memory_limit="600MiB"),
+    "ConsensusTLRR": consensus(),
+    "ConsensusTLRR, all samples": consensus(max_samples=2**31),
+    "ConsensusTLRR, memory maps": consensus(memory_limit="600MiB"),
+    "ConsensusTLRR, Dask": consensus(memory_limit="600MiB"),
     "MiniBatchKMeans": mini_batches,
-    "SpectralClustering, nearest neighbors": concatenated,
-    "averaged nearest neighbors": averaged,
+    "SpectralClustering, nearest neighbors": lambda views, k: (
+        spectral([np.hstack(units(views))], k).labels_
+    ),
+    "averaged nearest neighbors": lambda views, k: spectral(units(views), k).labels_,
     "150 anchors": anchors(150),
     "400 anchors": anchors(400),
-}
-# With fewer samples these are the default.
-MIN_SAMPLES = {
-    "ConsensusTLRR, 2000 samples": 2001,
-    "ConsensusTLRR, 5000 samples": 5001,
-    "ConsensusTLRR, all samples": 4001,
 }
 
 
@@ -136,7 +104,7 @@ def map_view(X, path):
     return np.load(path, mmap_mode="r")
 
 
-def measure(data, n, method, n_threads, folder):
+def measure(data, n, method, folder):
     """Fit one method here: CPU seconds, seconds, MiB, ACC."""
     before = memory("VmRSS")
     views, y = subspaces(n, 0) if data == "subspaces" else load_shared(data, seed=0)
@@ -147,25 +115,21 @@ def measure(data, n, method, n_threads, folder):
 
         views = [dask.array.from_array(X, chunks=(CHUNK, -1)) for X in views]
     forget_peak()  # of making the data
-    with limit_threads(n_threads):
-        wall, cpu = time.perf_counter(), time.process_time()
-        labels = METHODS[method](views, len(np.unique(y)), n_threads)
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    wall, cpu = time.perf_counter(), time.process_time()
+    labels = METHODS[method](views, len(np.unique(y)))
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     peak = (memory("VmHWM") - before) / 2**20
     return cpu, wall, peak, clustering_scores(y, labels)["acc"]
 
 
-def main(sizes, data, only, threads, limit):
+def main(sizes, data, limit):
     table = []
     for name in data:
-        for method in [method for method in METHODS if only in method]:
+        for method in METHODS:
             before = None
             for n in sizes if name == "subspaces" else [len(load_shared(name)[1])]:
-                if n < MIN_SAMPLES.get(method, 0):
-                    continue
                 with tempfile.TemporaryDirectory() as folder:
-                    cell = name, n, method, threads, folder
-                    row, problem = apart(measure, *cell, limit=limit, threads={})
+                    row, problem = apart(measure, name, n, method, folder, limit=limit)
                 if row is None:
                     table.append(f"{name} | {method} | {n} | | | | | | | {problem}")
                     report(table[-1])
@@ -186,4 +150,4 @@ def main(sizes, data, only, threads, limit):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, sizes=SIZES, data=DATA, only="", threads=1, limit=900.0)
+    run(main, __doc__, None, sizes=SIZES, data=DATA, limit=60.0)

@@ -1,10 +1,10 @@
 """CPU seconds, memory and accuracy of ConsensusTLRR by the number of clusters, views and columns.
 
-Usage: python bench/many_clusters.py [--limit 300] [--only N C]
+Usage: python bench/many_clusters.py [--limit 300]
 
 Gaussian clusters of equal sizes, or of sizes that fall geometrically by 10 : 1, in float32. Each
 fit has a process and one thread of its own, and ends after --limit CPU seconds; its peak memory is
-that beyond the views. --only chooses one number of samples and one of clusters.
+that beyond the views.
 """
 
 import resource
@@ -51,11 +51,9 @@ def measure(n, n_clusters, n_views, n_columns, separation, ratio, limit):
     return seconds, peak, clustering_scores(y, model.labels_)["acc"]
 
 
-def main(limit, only):
+def main(limit):
     rows = []
     for n, c, v, d, separation, ratio in SIZES:
-        if only not in ([0, 0], [n, c]):
-            continue
         row, problem = apart(measure, n, c, v, d, separation, ratio, limit)
         if row is None and not problem.startswith("ended by signal"):
             raise SystemExit(problem)
@@ -68,4 +66,4 @@ def main(limit, only):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, limit=300, only=[0, 0])
+    run(main, __doc__, limit=300)

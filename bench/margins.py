@@ -7,8 +7,7 @@ classes are matched one to one; a sample whose cluster is not that of its class 
 first table compares what orders the samples: the area under the ROC curve of misplaced samples, and
 for the least certain tenth the share of the misplaced samples that it contains, and its share of
 misplaced ones. The second has the share of misplaced samples by certainty, and that predicted by
-isotonic regression on the other fifteen sets. The third is the same for the margins of the second
-half of the samples, which the first half predicts. All are means over sets, with standard errors.
+isotonic regression on the other fifteen sets. All are means over sets, with standard errors.
 """
 
 import numpy as np
@@ -32,18 +31,13 @@ ORDERS = {
 }
 
 
-def class_of(y, labels):
-    """The class of each cluster, -1 for clusters without one; numbers from 0."""
-    table = contingency_matrix(y, labels)
-    of_class, cluster = linear_sum_assignment(table, maximize=True)
-    match = np.full(labels.max() + 1, -1)
-    match[np.unique(labels)[cluster]] = of_class
-    return match
-
-
 def misplaced(y, labels):
     """Which samples are in a cluster that is not that of their class."""
-    return class_of(y, labels)[labels] != np.unique(y, return_inverse=True)[1]
+    table = contingency_matrix(y, labels)
+    of_class, cluster = linear_sum_assignment(table, maximize=True)
+    match = np.full(labels.max() + 1, -1)  # the class of each cluster, -1 without one
+    match[np.unique(labels)[cluster]] = of_class
+    return match[labels] != np.unique(y, return_inverse=True)[1]
 
 
 def ordered(values, wrong):
@@ -66,18 +60,6 @@ def cases_of(name, views, y, max_samples):
         model = ConsensusTLRR(len(np.unique(classes)), random_state=0, n_threads=1).fit(subset)
         wrong = misplaced(classes, model.labels_)
         yield explain(model, subset), wrong
-
-
-def new_samples(views, y, max_samples):
-    """Margin of each new sample, and whether it is misplaced."""
-    y = np.unique(y, return_inverse=True)[1]
-    order = np.random.RandomState(3).permutation(len(y))[: 2 * max_samples]
-    fitted, new = order[::2], order[1::2]
-    model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
-    model.fit([X[fitted] for X in views])
-    match = class_of(y[fitted], model.labels_)
-    rows = [X[new] for X in views]
-    return model.predict_margin(rows), match[model.predict(rows)] != y[new]
 
 
 def compared(by_set):
@@ -110,31 +92,28 @@ def calibrated(joined):
     return {bound: np.array(rows).T for bound, rows in by_interval.items() if rows}
 
 
-def print_calibration(title, curve, n_sets):
+def print_calibration(curve, n_sets):
     low, rows = -0.5, []
     for bound, (listed, *both) in curve.items():
         interval = f"above {low:g}" if np.isinf(bound) else f"{low:g} to {bound:g}"
         rows.append([interval, f"{listed.sum() / n_sets:.2f}", *map(mean_and_error, both)])
         low = bound
-    print_table([title, "samples", "misplaced", "predicted from the other sets"], rows)
+    print_table(["certainty", "samples", "misplaced", "predicted from the other sets"], rows)
 
 
 def main(sets, max_samples):
-    by_set, later = {}, {}
-    for name, (views, y) in at_hand(sets):
-        by_set[name] = list(cases_of(name, views, y, max_samples))
-        later[name] = new_samples(views, y, max_samples)
+    by_set = {
+        name: list(cases_of(name, views, y, max_samples)) for name, (views, y) in at_hand(sets)
+    }
     titles = ["order of the samples", "area", "of the misplaced", "of the least certain tenth"]
     print_table(titles, list(compared(by_set)))
     print()
-    fitted = {}
+    joined = {}
     for name, cases in by_set.items():
         certainty = [explanation.samples["certainty"] for explanation, _ in cases]
         wrong = [wrong for _, wrong in cases]
-        fitted[name] = [np.concatenate(certainty), np.concatenate(wrong)]
-    print_calibration("certainty", calibrated(fitted), len(by_set))
-    print()
-    print_calibration("margin", calibrated(later), len(by_set))
+        joined[name] = [np.concatenate(certainty), np.concatenate(wrong)]
+    print_calibration(calibrated(joined), len(by_set))
 
 
 if __name__ == "__main__":

@@ -44,34 +44,29 @@ def near(count, truth):
     return abs(count - truth) <= max(1, 0.1 * truth)
 
 
-def all_problems(names, draw):
-    """Name of the set, random state, and `problems` of every set."""
-    for number, name in enumerate(names):
-        for seed, problem in enumerate(problems(*shuffled(name), 100 * draw + number)):
-            yield name, seed, *problem
-
-
 def main(sets, max_samples, draw, simulated):
     if simulated:
         print_simulated(draw)
         return
-    rows, whole = {}, {}
-    for name, seed, kind, views, y in all_problems(sets, draw):
-        truth, options = len(np.unique(y)), {"max_samples": max_samples, "random_state": seed}
-        seconds, result = cpu_seconds(suggest_n_clusters, views, n_threads=1, **options)
-        count = result.n_clusters
-        marks = count == truth, near(count, truth), any(near(c, truth) for c in result.candidates)
-        rows.setdefault(name, []).append((result.confidence == "high", *marks))
-        whole.setdefault(name, seconds)
-        report(name, kind, truth, result.candidates, result.confidence)
-    table = []
-    for name, marks in rows.items():
-        views, y = shuffled(name)
-        model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
-        fit, _ = cpu_seconds(model.fit, views)
-        counts = " | ".join(map(str, np.sum(marks, axis=0)[1:]))
-        table.append(f"{name} | {counts} | {whole[name]:.2f} | {fit:.2f} | {whole[name] / fit:.2f}")
-    marks = np.concatenate([*rows.values()]).astype(int)
+    table, every_mark = [], []
+    for number, name in enumerate(sets):
+        whole, y_whole = shuffled(name)
+        seconds, of_set = [], []
+        for seed, (kind, views, y) in enumerate(problems(whole, y_whole, 100 * draw + number)):
+            truth, options = len(np.unique(y)), {"max_samples": max_samples, "random_state": seed}
+            spent, result = cpu_seconds(suggest_n_clusters, views, n_threads=1, **options)
+            count, candidates = result.n_clusters, result.candidates
+            marks = count == truth, near(count, truth), any(near(c, truth) for c in candidates)
+            of_set.append((result.confidence == "high", *marks))
+            seconds.append(spent)
+            report(name, kind, truth, candidates, result.confidence)
+        model = ConsensusTLRR(len(np.unique(y_whole)), random_state=0, n_threads=1)
+        fit, _ = cpu_seconds(model.fit, whole)
+        counts = " | ".join(map(str, np.sum(of_set, axis=0)[1:]))
+        ratio = f"{seconds[0]:.2f} | {fit:.2f} | {seconds[0] / fit:.2f}"  # of all classes
+        table.append(f"{name} | {counts} | {ratio}")
+        every_mark += of_set
+    marks = np.array(every_mark).astype(int)
     counts = " | ".join(map(str, marks.sum(axis=0)[1:]))
     table.append(f"of {len(marks)} | {counts} | | |")
     print_table("set | right | near | any | seconds | ConsensusTLRR | ratio", table)

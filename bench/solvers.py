@@ -1,6 +1,7 @@
 """NumPy twin, published iteration and certified solver in one run.
 
 Usage: python bench/solvers.py [--only yale_3view]
+       python bench/solvers.py --growth
        python bench/solvers.py --tolerances 500
 
 Times are seconds of one run, medians of three for the dual solver of small tensors. "speed-up"
@@ -8,15 +9,27 @@ is against the twin on the same number of threads. ACC is on the samples in the 
 default W (shuffled, 15 neighbours, alpha 9), or the paper's W (t-SVD-MSC lam 0.5, DFT, file order).
 Above 1000 samples there is one thread, and twins run 20 iterations and are scaled to the count of
 the compiled published iteration, which is that of the twin wherever both were run; "~" marks them.
---tolerances compares what the dual solver returns at three tolerances with what it returns at 1e-6:
-the error relative to that tensor, and the adjusted Rand index of its labels with those of that
-tensor and with the true ones; default W of at most that many shuffled samples.
+--growth has the seconds and the peak memory of the dual solver by the number of samples, for the
+default W of synthetic views. --tolerances compares what the dual solver returns at three tolerances
+with what it returns at 1e-6: the error relative to that tensor, and the adjusted Rand index of its
+labels with those of that tensor and with the true ones; default W of at most that many shuffled
+samples.
 """
 
 import numpy as np
 from sets import SIXTEEN
 from sklearn.metrics import adjusted_rand_score
-from timing import cpu_seconds, limit_threads, print_table, run, stopwatch, twin
+from timing import (
+    apart,
+    cpu_seconds,
+    forget_peak,
+    limit_threads,
+    memory,
+    print_table,
+    run,
+    stopwatch,
+    twin,
+)
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.methods import TSVDMSC
@@ -27,6 +40,7 @@ from mvsc_fast.spectral import fuse, spectral_labels
 
 PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
 FOURIER = {"lam": 0.5, "sample_transform": "dft"}
+SIZES = (500, 1000, 2000, 3000)  # samples of synthetic views
 
 
 def problems(only):
@@ -93,6 +107,41 @@ def print_tlrr(only):
     print_table(f"{header} | relative gap | ACC", rows)
 
 
+def synthetic(n):
+    """The default W of synthetic views."""
+    views, _ = datasets.make_multiview_subspaces(
+        n, 10, n_features=(60, 80, 40), subspace_dim=8, noise=0.5, random_state=0
+    )
+    return similarity.self_representation(views)
+
+
+def solver_peak(n):
+    """Bytes that tlrr takes beyond its input."""
+    W = synthetic(n)
+    before = forget_peak()
+    tlrr(W, n_threads=2)
+    return memory("VmHWM") - before
+
+
+def print_growth():
+    rows, per_iteration, peaks = [], [], []
+    for n in SIZES:
+        W = synthetic(n)
+        seconds, result = stopwatch(tlrr, W, n_threads=1)
+        peaks.append(apart(solver_peak, n, threads={})[0])
+        per_iteration.append(seconds / result.n_iter)
+        rows.append(
+            f"{n} | {seconds:.2f} | {result.n_iter} | {per_iteration[-1]:.2f} | "
+            f"{result.eigen_seconds / seconds:.0%} | {peaks[-1] / 2**20:.0f} | "
+            f"{1 + peaks[-1] / W.nbytes:.1f}"
+        )
+    # Exponents of power laws through all sizes.
+    of_time, of_memory = np.polyfit(np.log(SIZES), np.log([per_iteration, peaks]).T, 1)[0]
+    rows.append(f"exponent | | | {of_time:.2f} | | {of_memory:.2f} |")
+    header = "n | seconds | iterations | seconds per iteration | in eigenproblems | "
+    print_table(header + "peak MiB beyond W | peak in tensors, W included", rows)
+
+
 def print_tolerances(n):
     """Error, labels and CPU seconds of the dual solver at several tolerances."""
     # Easy problems, and hard ones: with view 3, which has six columns, tubes differ little.
@@ -123,12 +172,14 @@ def print_tolerances(n):
     print_table(f"{header} | ARI with 1e-6 | ARI with truth", rows)
 
 
-def main(only, tolerances):
-    if tolerances:
+def main(only, growth, tolerances):
+    if growth:
+        print_growth()
+    elif tolerances:
         print_tolerances(tolerances)
     else:
         print_tlrr(only)
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, only="", tolerances=0)
+    run(main, __doc__, None, only="", growth=False, tolerances=0)

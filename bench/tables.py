@@ -6,9 +6,9 @@ A table stands between <!-- NAME --> and <!-- end NAME -->, and its last line na
 the commit, the processor, the date and the minutes that it took; a new table needs the command in
 backticks alone. Without names the stale tables are regenerated: those whose script, or the package,
 has changed since their commit by more than comments and docstrings. An interrupted run continues
-where it stopped. Tables of times run alone; the others, also those of CPU seconds of one thread,
-run two at a time with one thread each. The tables of README.md are taken from those of docs. With
---check nothing is run, and the exit status is 1 if a table is stale.
+where it stopped. Tables are made one after the other, with one thread unless the script sets the
+number. The tables of README.md are taken from those of docs. With --check nothing is run, and the
+exit status is 1 if a table is stale.
 """
 
 import argparse
@@ -22,7 +22,6 @@ import subprocess
 import sys
 import time
 import tokenize
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 
@@ -32,14 +31,12 @@ from timing import ONE_THREAD, ROOT, markdown_table
 WRITING = ["cli", *(f"explanation/_{part}.*" for part in ("page", "plots", "report", "text"))]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
 WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
-TIMED = ["solvers", "scaling", "seconds of evidence"]
 README = "README.md"
 EXTRACTS = {  # of README.md, and the tables that they are taken from
     "accuracy": ["accuracy", "peers", "omics", "unequal"],
     "solvers": ["solvers"],
 }
 PICTURES = ["docs/make_picture.py", "docs/make_charts.py"]
-JOBS = 2
 BLOCK = r"<!-- (?P<name>{}) -->\n(?P<text>.*?)<!-- end (?P=name) -->"
 FOOTER = re.compile(
     r"`(?P<command>(?:bench|docs|tools)/[^`]+)`(?:, commit (?P<commit>\w+), .* min)?\n$"
@@ -192,11 +189,10 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-def run(name, command):
+def run(command):
     """Standard output and minutes of the command of a table."""
-    environment = os.environ | ({} if name in TIMED else ONE_THREAD)
     arguments, start = [sys.executable, *shlex.split(command)], time.monotonic()
-    text = subprocess.check_output(arguments, cwd=ROOT, text=True, env=environment)
+    text = subprocess.check_output(arguments, cwd=ROOT, text=True, env=os.environ | ONE_THREAD)
     return text.strip("\n"), (time.monotonic() - start) / 60
 
 
@@ -210,23 +206,14 @@ def write(name, commit, text, minutes):
 def regenerate(names, commit):
     """Write each table when it is finished; the names of those whose script failed."""
     failed = []
-    # Threads do not read the pages, which are written meanwhile.
-    commands = {name: footer(name)[0] for name in names}
-    for timed in (True, False):
-        chosen = [name for name in names if (name in TIMED) == timed]
-        with ThreadPoolExecutor(1 if timed else JOBS) as pool:
-            jobs = {pool.submit(run, name, commands[name]): name for name in chosen}
-            try:
-                for job in as_completed(jobs):
-                    name = jobs[job]
-                    if job.exception():
-                        failed.append(name)
-                        print(f"{name}: {job.exception()}", flush=True)
-                    else:
-                        write(name, commit, *job.result())
-            except KeyboardInterrupt:
-                pool.shutdown(cancel_futures=True)
-                raise
+    for name in names:
+        try:
+            text, minutes = run(footer(name)[0])
+        except subprocess.CalledProcessError as error:
+            failed.append(name)
+            print(f"{name}: {error}", flush=True)
+        else:
+            write(name, commit, text, minutes)
     return failed
 
 

@@ -46,14 +46,19 @@ class NotAtHand(SystemExit):
     """A data set whose file is not here."""
 
 
+def read_views(path):
+    """Views and labels of an .npz file."""
+    with np.load(path, allow_pickle=False) as file:
+        count = sum(key.startswith("view_") for key in file.files)
+        return [file[f"view_{i}"] for i in range(count)], file["y"]
+
+
 def load_shared(name, seed=None):
     """Views and labels of a shared data set, shuffled if a seed is given."""
     path = SHARED / "data" / f"{name}.npz"
     if not path.exists():
         raise NotAtHand(f"{path} is needed for this benchmark")
-    with np.load(path, allow_pickle=False) as file:
-        count = sum(key.startswith("view_") for key in file.files)
-        views, y = [file[f"view_{i}"] for i in range(count)], file["y"]
+    views, y = read_views(path)
     if seed is not None:
         order = np.random.RandomState(seed).permutation(len(y))
         views, y = [X[order] for X in views], y[order]

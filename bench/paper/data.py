@@ -8,6 +8,7 @@ from typing import NamedTuple
 import joblib
 import numpy as np
 from settings import SETS
+from timing import read_views
 
 
 class Source(NamedTuple):
@@ -21,7 +22,8 @@ class Source(NamedTuple):
     def load(self, output):
         """Views and labels in file order; features of images are kept in the folder ``output``."""
         if self.intensity_size is None:
-            return read_views(self.path)
+            views, y = read_views(self.path)
+            return [X.astype(np.float64) for X in views], y  # as the methods were published
         kept = joblib.Memory(output, verbose=0).cache(image_features, ignore=["path"])
         return kept(self.path, self.digest, self.intensity_size)
 
@@ -45,13 +47,6 @@ def find_sources(folder, names):
         files = ", ".join(f"{SETS.get(name, (name,))[0]}.npz" for name in names)
         raise SystemExit(f"{folder} has none of the files {files}")
     return sources, absent
-
-
-def read_views(path):
-    with np.load(path, allow_pickle=False) as file:
-        count = sum(name.startswith("view_") for name in file.files)
-        # float64, as the methods were published
-        return [file[f"view_{i}"].astype(np.float64) for i in range(count)], file["y"]
 
 
 def image_features(path, digest, intensity_size):
