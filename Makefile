@@ -43,7 +43,7 @@ tables: $(VENV)/test
 	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py
 
-# The tables of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
+# The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
 paper: $(VENV)/paper
 	$(BIN)/python bench/paper --data $(DATA) $(OPTIONS)
 

@@ -10,19 +10,34 @@ import joblib
 import numpy as np
 import scipy
 import sklearn
-from settings import ABLATION, ABLATION_INPUT, ABLATION_SET, METHODS
+from report import drawn
+from settings import (
+    ABLATION,
+    ABLATION_INPUT,
+    ABLATION_SET,
+    HEAT_MAPS,
+    INITIAL,
+    METHODS,
+    NEIGHBORS,
+    SENSITIVITY,
+    SENSITIVITY_SETS,
+)
 from timing import cpu_seconds, limit_threads
 
 from mvsc_fast import __version__
+from mvsc_fast.explanation import plot_similarity
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.spectral._cut import assign
 
 ORDERS = ("file", "shuffled")
+STUDIES = ("tables", "ablation", "initial", "sensitivity")
+FEW = 5  # runs of k-means where many parameters are compared
 
 
 class Cell(NamedTuple):
     """What is computed: a row and a method of `METHODS`, ``repeats`` runs of k-means on a fit."""
 
+    study: str
     data: str
     row: str
     order: str
@@ -32,26 +47,48 @@ class Cell(NamedTuple):
     method: str
 
 
-def plan(names, methods, orders, seeds, repeats):
-    """All cells of some data sets, methods and orders, by set and input; and of TLRR's terms."""
+def plan(names, methods, orders, seeds, repeats, studies):
+    """All cells of some data sets, methods, orders and studies, by set and input."""
     cells = []
     for name in names:
-        for row in methods:
+        for row in methods if "tables" in studies else ():
             method = METHODS[row]
             work = method.parameters_on(name), repeats if method.kmeans else 1, row
             for order in orders:
                 for seed in method.seeds(order, seeds):
-                    cells.append(Cell(name, row, order, seed, *work))
-    if ABLATION_SET in names and "TLRR" in methods and "file" in orders:
-        base = METHODS["TLRR"].parameters_on(ABLATION_SET) | {"affinity": ABLATION_INPUT}
-        for row, change in ABLATION.items():
-            cells.append(Cell(ABLATION_SET, row, "file", 0, base | change, repeats, "TLRR"))
+                    cells.append(Cell("tables", name, row, order, seed, *work))
+        if "TLRR" in methods:
+            for study, row, *work in studies_of(name, repeats):
+                if study in studies:
+                    cells.append(Cell(study, name, row, "file", 0, *work))
     return sorted(cells, key=lambda cell: (cell.data, cell.order, cell.seed))
 
 
 def input_of(cell):
     """How the similarity tensor of a cell is made, which a process keeps for the next cell."""
     return json.dumps(cell.parameters.get("affinity"), sort_keys=True)
+
+
+def studies_of(name, repeats):
+    """Cells beside the tables: study, row, parameters, runs of k-means, and method."""
+    base, exact = (METHODS[row].parameters_on(name) for row in ("TLRR", "TLRR exact"))
+    if name == ABLATION_SET:
+        for row, change in ABLATION.items():
+            yield "ablation", row, base | change | {"affinity": ABLATION_INPUT}, repeats, "TLRR"
+    if name in NEIGHBORS:
+        for method in INITIAL:
+            parameters = {key: base[key] for key in ("omega1", "alpha")}
+            parameters["n_neighbors"] = NEIGHBORS[name]
+            parameters["affinity"] = {"method": method, **METHODS[method].parameters_on(name)}
+            yield "initial", f"TLRR after {method}", parameters, repeats, "TLRR exact"
+    if name in SENSITIVITY_SETS:
+        for across, up in HEAT_MAPS:
+            for first in SENSITIVITY[across]:
+                for second in SENSITIVITY[up]:
+                    parameters = exact | {across: first, up: second}
+                    values = ", ".join(f"{key} {parameters[key]:g}" for key in SENSITIVITY)
+                    row, runs = f"TLRR at {values}", min(FEW, repeats)
+                    yield "sensitivity", row, parameters, runs, "TLRR exact"
 
 
 def work(cell, source, output):
@@ -77,7 +114,7 @@ def versions():
 
 
 def compute(cell, digest, versions, source, output):
-    """Scores of every run of a cell, CPU seconds, and warnings."""
+    """Scores of every run of a cell, CPU seconds, residuals, warnings, and its picture."""
     seed = cell.seed if cell.order == "shuffled" else None
     views, y = load(source, output, seed)
     parameters, data, input_seconds = dict(cell.parameters), views, 0.0
@@ -98,12 +135,16 @@ def compute(cell, digest, versions, source, output):
         degree = model.affinity_matrix_.sum(axis=1)
         options = [{"order": degree, "random_state": state} for state in range(cell.repeats)]
         labellings = [assign(model.embedding_, n_clusters, **each) for each in options]
+    residual = getattr(model, "history_", {}).get("residual", ())
+    first = cell.study == "tables" and cell.seed == 0
     return {
         "scores": scores(y, labellings),
         "seconds": seconds,
         "input_seconds": input_seconds,
+        "residual": [float(f"{x:.4g}") if np.isfinite(x) else None for x in residual],
         "versions": versions,
         "warnings": sorted(text for text in texts if "depend on their order" not in text),
+        "picture": picture(model, y) if first else None,
     }
 
 
@@ -134,3 +175,11 @@ def scores(y, labellings):
         results = [clustering_scores(y, each) for each in np.atleast_2d(labels)]
         best.append(max(results, key=lambda result: result["acc"]))
     return {name: [round(result[name], 6) for result in best] for name in best[0]}
+
+
+def picture(model, y):
+    """The affinity with classes side by side, as a PNG image; None without an affinity."""
+    affinity = getattr(model, "affinity_matrix_", None)
+    if affinity is None or affinity.shape[0] != len(y):
+        return None
+    return drawn(lambda ax: plot_similarity(affinity, y, ax=ax))

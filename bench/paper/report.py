@@ -1,18 +1,23 @@
-"""One page of tables."""
+"""One page of tables and pictures."""
 
+import io
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from settings import (
     ABLATION,
     ABLATION_INPUT,
     ABLATION_SET,
+    HEAT_MAPS,
+    INITIAL,
     METHODS,
     PAPER,
     PAPER_ABLATION,
     PAPER_ORDER_FREE,
+    SENSITIVITY,
 )
 from timing import markdown_table
 
@@ -49,16 +54,26 @@ def entry_of(group):
 
 
 def write_report(output, records, left_out=()):
-    """Write ``report.md`` from records of cells; returns its path."""
+    """Write ``report.md`` and its pictures from records of cells; returns its path."""
     finished = [record for record in records if "scores" in record]
     if not finished:
         raise SystemExit(f"no cell is finished, the first failed: {records[0]['error']}")
-    table = entries(finished)
-    sets = list(dict.fromkeys(data for data, *_ in table))
-    rows = [row for row in dict.fromkeys(row for _, row, _ in table) if row in METHODS]
+    # Only what belongs to the tables: parameters of TLRR are varied in rows of their own.
+    tables = [record for record in finished if record["study"] == "tables"]
+    table = entries(tables)
+    other = entries([record for record in finished if record["study"] != "tables"])
+    sets = list(dict.fromkeys(record["data"] for record in finished))
+    rows = list(dict.fromkeys(row for _, row, _ in table))
+    folder = Path(output) / "pictures"
+    folder.mkdir(exist_ok=True)
     parts = [head(finished), overview(sets, rows, table)]
-    parts += [scores_of(data, rows, table) for data in sets]
-    parts += [ablation(table), parameters(sets, rows), notes(records, left_out)]
+    for data in sets:
+        of_set = [record for record in tables if record["data"] == data and record["seed"] == 0]
+        parts += [scores_of(data, rows, table), *pictures_of(folder, data, of_set)]
+    parts += [ablation(other), initial(sets, table, other)]
+    for data in sets:
+        parts += sensitivity(folder, data, finished)
+    parts += [parameters(sets, rows), notes(records, left_out)]
     path = Path(output) / "report.md"
     path.write_text("\n\n".join(filter(None, parts)) + "\n", encoding="utf-8")
     return path
@@ -146,10 +161,10 @@ def scores_of(data, rows, table):
     return f"## {data}\n\n" + markdown_table(header, lines) if lines else ""
 
 
-def ablation(table):
+def ablation(other):
     lines = []
     for row in ABLATION:
-        entry = table.get((ABLATION_SET, row, "file"))
+        entry = other.get((ABLATION_SET, row, "file"))
         if entry is not None:
             paper = compared(entry, "acc", PAPER_ABLATION[row])
             lines.append([row, spread(entry, "acc"), paper, spread(entry, "nmi")])
@@ -160,6 +175,28 @@ def ablation(table):
         f"In file order, on the tensor of {text_of(ABLATION_INPUT)}, which reproduces these "
         "numbers; that of the table reproduces TLRR itself better.\n\n"
         + markdown_table(["TLRR with", "ACC", "paper", "NMI"], lines)
+    )
+
+
+def initial(sets, table, other):
+    methods = ("t-SVD-MSC", *INITIAL)
+    after = dict.fromkeys(methods[:1], "TLRR") | {m: f"TLRR after {m}" for m in INITIAL}
+    lines = []
+    for data in sets:
+        if any((data, after[method], "file") in other for method in INITIAL):
+            line = [data]
+            for method in methods:
+                then = {**table, **other}.get((data, after[method], "file"))
+                line += [spread(table.get((data, method, "file")), "acc"), spread(then, "acc")]
+            lines.append(line)
+    if not lines:
+        return ""
+    header = ["ACC", *(text for method in methods for text in (method, "then TLRR"))]
+    return (
+        "## TLRR after other methods\n\nIn file order. t-SVD-MSC alone has the lam at which it "
+        "clusters best, TLRR's input another. Tensors of LT-MSC and ETLMSC have scales of their "
+        "own, so TLRR, solved exactly, gets the lam at which as many similarities survive as of "
+        "its published input.\n\n" + markdown_table(header, lines)
     )
 
 
@@ -194,3 +231,74 @@ def notes(records, left_out):
     if not lines:
         return ""
     return "## What is not in the tables\n\n" + "\n".join(f"* {line}" for line in lines)
+
+
+# ------------------------------------------------------------------------------------ pictures
+
+
+def line_of(folder, name, caption, image):
+    """Write an image in PNG to the folder, and give the line of the page."""
+    path = folder / f"{name}.png".replace(" ", "_")
+    path.write_bytes(image)
+    return f"![{caption}](pictures/{path.name})\n{caption}"
+
+
+def drawn(draw):
+    """The PNG image of what a function draws on axes."""
+    stream, figure = io.BytesIO(), Figure(figsize=(4.4, 3.4), layout="constrained")
+    draw(figure.subplots())
+    figure.savefig(stream, format="png", dpi=100)
+    return stream.getvalue()
+
+
+def pictures_of(folder, data, records):
+    """Residuals, and similarities in file order or else shuffled."""
+    cells = {record["row"]: record for record in records}
+    cells |= {record["row"]: record for record in records if record["order"] == "file"}
+
+    def residuals(ax):
+        for row, record in cells.items():
+            if len(record["residual"]) > 1:
+                ax.semilogy(np.array(record["residual"], dtype=float), label=row)
+        ax.set(xlabel="iteration", ylabel="residual")
+        ax.legend(fontsize="x-small", ncols=2)
+
+    if any(len(record["residual"]) > 1 for record in cells.values()):
+        caption = f"{data}: residual of each solver, by its own rule"
+        yield line_of(folder, f"{data}-convergence", caption, drawn(residuals))
+    for row, record in cells.items():
+        if record["picture"] is not None:
+            caption = f"{data}: similarities that {row} learned, classes side by side"
+            yield line_of(folder, f"{data}-{row}", caption, record["picture"])
+
+
+def sensitivity(folder, data, records):
+    """Heat maps of ACC against two parameters of TLRR at a time, the table's choice in a frame."""
+    points, table = {}, METHODS["TLRR exact"].parameters_on(data)
+    for record in records:
+        if record["data"] == data and record["study"] == "sensitivity":
+            key = tuple(float(record["parameters"][name]) for name in SENSITIVITY)
+            points[key] = float(np.mean(record["scores"]["acc"]))
+    for across, up in HEAT_MAPS if points else ():
+        columns, rows = SENSITIVITY[across], SENSITIVITY[up]
+        keys = [[table | {across: a, up: b} for a in columns] for b in rows]
+        scores = np.array(
+            [
+                [points.get(tuple(key[name] for name in SENSITIVITY), np.nan) for key in line]
+                for line in keys
+            ]
+        )
+
+        def heat_map(ax, scores=scores, across=across, up=up, columns=columns, rows=rows):
+            ax.imshow(scores, vmin=0, vmax=1, origin="lower", aspect="auto")
+            for (i, j), value in np.ndenumerate(scores):
+                chosen = columns[j] == table[across] and rows[i] == table[up]
+                text = f"[{value:.2f}]" if chosen else f"{value:.2f}"
+                color = "white" if value < 0.45 else "black"
+                ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
+            ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+            ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
+            ax.set(xlabel=across, ylabel=up)
+
+        caption = f"{data}: ACC of TLRR, solved exactly, against {across} and {up} in file order"
+        yield line_of(folder, f"{data}-{across}-{up}", caption, drawn(heat_map))

@@ -20,6 +20,7 @@ from mvsc_fast.spectral._cut import assign
 
 PAPER = Path(__file__).resolve().parents[1]
 SHARED = PAPER.parents[2] / "shared" / "data"
+TABLES = {"studies": ["tables"], "jobs": 1}
 
 
 def compute(folder, output, **options):
@@ -40,11 +41,15 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(folder, tmp_path_factory):
-    """A finished run on two sets: its folder, records and report."""
+    """A finished run on two sets with every study: its folder, records and report."""
     output = tmp_path_factory.mktemp("output")
     methods = ["TLRR", "AWP", "ConsensusTLRR default"]
-    sets = ["YaleB", "mine"]
-    records = compute(folder, output, methods=methods, sets=sets, seeds=2, repeats=3, jobs=1)
+    few = {"omega1": (0.3, 0.4), "alpha": (9.0,), "lam": (15.0,)}
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (cells, report):
+            patch.setattr(module, "SENSITIVITY", few)
+        sets = ["YaleB", "mine"]
+        records = compute(folder, output, methods=methods, sets=sets, seeds=2, repeats=3, jobs=1)
     return output, records, (output / "report.md").read_text(encoding="utf-8")
 
 
@@ -59,6 +64,7 @@ def test_every_cell_is_recorded_with_what_made_it(finished):
     (record,) = by_row["YaleB", "TLRR", "file"]
     assert len(record["scores"]["acc"]) == 3  # k-means alone is repeated
     assert record["parameters"]["alpha"] == 9.0 and record["parameters"]["lam"] == 15.0
+    assert len(record["residual"]) > 10
     assert [r["seed"] for r in by_row["mine", "TLRR", "shuffled"]] == [0, 1]
     assert len(by_row["mine", "AWP", "shuffled"]) == 1  # neither seed nor order matters
     assert len(by_row["mine", "ConsensusTLRR default", "file"]) == 1
@@ -100,14 +106,14 @@ def test_the_papers_numbers_belong_to_rows_and_sets():
 def test_yale_in_file_order_as_published(tmp_path):
     """From images: the row of the paper is ACC .988, NMI .988, ARI .975."""
     chosen = {"methods": ["TLRR"], "sets": ["Yale"], "orders": ["file"]}
-    records = compute(SHARED, tmp_path, repeats=3, **chosen, jobs=1)
+    records = compute(SHARED, tmp_path, repeats=3, **chosen, **TABLES)
     means = report.entries(records)["Yale", "TLRR", "file"].mean
     for score, published in {"acc": 0.988, "nmi": 0.988, "ari": 0.975}.items():
         assert abs(means[score] - published) < 0.005
 
 
 def test_slow_methods_have_one_seed():
-    planned = cells.plan(["UCI"], ["SNN", "L-MSC", "TLRR"], cells.ORDERS, 3, 1)
+    planned = cells.plan(["UCI"], ["SNN", "L-MSC", "TLRR"], cells.ORDERS, 3, 1, ["tables"])
     counts = {}
     for cell in planned:
         counts[cell.row, cell.order] = counts.get((cell.row, cell.order), 0) + 1
@@ -131,7 +137,7 @@ def test_what_is_finished_is_not_computed_again(folder, finished, monkeypatch):
     output, records, _ = finished
     monkeypatch.setattr(cells, "scores", None)  # would fail
     chosen = {"methods": ["TLRR", "AWP"], "sets": ["mine"], "seeds": 2, "repeats": 3}
-    again = compute(folder, output, **chosen, jobs=1)
+    again = compute(folder, output, **chosen, **TABLES)
     names = "row", "order", "seed"
     kept = {tuple(r[name] for name in names): r for r in records if r["data"] == "mine"}
     assert len(again) == 5 and "error" not in again[0]
@@ -167,12 +173,16 @@ def test_a_failure_is_recorded_reported_and_tried_again(folder, tmp_path, monkey
     assert all("scores" in record for record in compute(folder, tmp_path, **chosen))
 
 
-def test_the_report_has_every_table(finished):
-    _, records, page = finished
+def test_the_report_has_every_table_and_picture(finished):
+    output, records, page = finished
     headings = ["All methods", "YaleB", "mine", "Parameters", "Terms of TLRR left out, YaleB"]
-    for heading in headings:
+    for heading in [*headings, "TLRR after other methods"]:
         assert f"## {heading}\n" in page
-    entry = report.entries(records)["YaleB", "TLRR", "file"]
+    names = "YaleB-convergence", "mine-TLRR", "YaleB-omega1-alpha", "YaleB-lam-alpha"
+    for name in names:
+        assert f"(pictures/{name}.png)" in page
+        assert (output / "pictures" / f"{name}.png").stat().st_size > 1000
+    entry = report.entries(r for r in records if r["study"] == "tables")["YaleB", "TLRR", "file"]
     value = entry.mean["acc"] - 0.954
     sign = "≈" if abs(value) <= 0.005 else "▲" if value > 0 else "▼"
     assert f"0.954 {sign} {value:+.3f}" in page
