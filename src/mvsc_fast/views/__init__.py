@@ -124,7 +124,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     # Every view needs ids, and each id once, or rows could not be matched.
     for name, frame in named_frames:
         title = view_title(name)
-        if not hasattr(frame, "reindex"):
+        if not hasattr(frame, "reindex") or frame.ndim != 2:
             raise ValueError(
                 f"{title} is neither a pandas DataFrame nor AnnData, and has no ids to align by: "
                 'convert other data frames with frame.to_pandas().set_index("id")'
