@@ -132,3 +132,10 @@ def test_candidates_are_judged_by_each_view_alone_too(subspaces):
         scores.append(np.mean([normalized_mutual_info_score(labels, p) for p in predicted]))
     np.testing.assert_allclose(candidates["predictability_by_view"], scores, atol=1e-6)
     assert np.abs(candidates["predictability"] - scores).min() > 0.05
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+def test_balanced_labels_are_not_predicted_from_equal_samples(noise):
+    rng = np.random.default_rng(0)
+    X = 1 + noise * rng.standard_normal((120, 5))
+    assert label_predictability([X], rng.permutation(120) % 2) < 0.15

@@ -119,3 +119,11 @@ def test_labellings_are_compared_by_their_index():
         consensus_labels([[0, 0, 1, 1], one, one[::-1]], 2)
     with pytest.raises(ValueError, match="labelling 2 .*'d' and 'c' in row 2"):
         consensus_labels([[0, 0, 1, 1], one, one.iloc[[0, 1, 3, 2]]], 2)
+
+
+def test_frames_of_labellings_and_too_many_clusters_are_refused():
+    frame = pd.DataFrame({"a": [0, 0, 1], "b": [1, 1, 0]})
+    with pytest.raises(ValueError, match="DataFrame.*list"):
+        consensus_labels(frame, 2)
+    with pytest.raises(ValueError, match=r"n_clusters=4 .*n_samples=3"):
+        consensus_labels([frame.a, frame.b], 4)

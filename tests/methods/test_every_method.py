@@ -168,3 +168,16 @@ def test_a_second_view_in_place_of_labels_is_refused():
     expected = AWP(3).fit(X).labels_
     for y in ([], np.zeros(12), np.zeros((12, 1)), [0] * 12):
         np.testing.assert_array_equal(AWP(3).fit(X, y).labels_, expected)
+
+
+@pytest.mark.parametrize("model", [AWP(3), MODELS["consensus-tlrr"]])
+def test_names_of_columns_are_checked_before_the_work(model):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    stages = []
+    model = clone(model).set_params(callback=lambda state: stages.append(state.stage))
+    X = random_views(dims=(4,))[0]
+    with pytest.raises(ValueError, match="'a'.*rename"):
+        model.fit(pd.DataFrame(X, columns=list("abca")))
+    with pytest.raises(TypeError, match=r"\['int', 'str'\]"):
+        model.fit(pd.DataFrame(X, columns=["a", "b", "c", 0]))
+    assert stages == []

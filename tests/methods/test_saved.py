@@ -202,3 +202,8 @@ def test_parameters_that_are_newer_than_a_pickle_have_their_defaults():
     again = pickle.loads(pickle.dumps(model))
     assert (again.resolution, again.max_samples, again.n_clusters) == (None, "auto", 3)
     np.testing.assert_array_equal(again.predict(VIEWS), model.labels_)
+
+
+def test_a_model_file_is_given_by_its_path():
+    with pytest.raises(TypeError, match="PathLike.*NoneType"):
+        SavedPredictor(None)

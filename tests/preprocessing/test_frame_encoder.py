@@ -1,8 +1,13 @@
 """Views of a data frame of mixed columns."""
 
+from datetime import date
+from decimal import Decimal
+from importlib.util import find_spec
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 
 from mvsc_fast import ConsensusTLRR
@@ -149,3 +154,52 @@ def test_bad_frames():
     ):
         with pytest.raises(ValueError, match=facts):
             encoder.transform(new)
+
+
+def test_what_cells_contain_decides_not_how_they_are_stored():
+    rng = np.random.RandomState(0)
+    price, member = [Decimal(f"{x:.2f}") for x in rng.rand(30)], rng.rand(30) < 0.5
+    plain = pd.DataFrame({"price": [*map(float, price)], "member": member, "code": [1, 2, 3] * 10})
+    plain = plain.astype({"code": "category"})
+    stored = plain.assign(price=price, code=plain.code.cat.set_categories([1.0, 2.0, 3.0]))
+    if find_spec("pyarrow"):
+        stored = stored.astype({"member": "bool[pyarrow]"})
+    encoder = FrameEncoder().fit(plain)
+    assert FrameEncoder().fit(stored).kinds_ == encoder.kinds_
+    for name, view in encoder.transform(plain).items():
+        pd.testing.assert_frame_equal(encoder.transform(stored)[name], view)
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ([date(2020, 1, 1)] * 4, "dates"),
+        ([1j] * 4, "complex"),
+        ([[1, 2]] * 4, "list"),
+        ([{"a": 1}] * 4, "dict"),
+        ([1e200, 1.0, 2.0, 3.0], r"1e\+150"),
+    ],
+)
+def test_cells_that_cannot_be_encoded_are_named(values, fault):
+    with pytest.raises(ValueError, match=f"'x'.*{fault}"):
+        FrameEncoder().fit(pd.DataFrame({"x": values}))
+
+
+def test_numbers_do_not_become_dates():
+    encoder = FrameEncoder().fit(pd.DataFrame({"x": [1.0, 2.0, 4.0]}))
+    with pytest.raises(ValueError, match="'x'.*datetime64"):
+        encoder.transform(pd.DataFrame({"x": pd.to_datetime(["2020-01-01"] * 3)}))
+
+
+@pytest.mark.parametrize("columns", [["x", "x"], {"x"}, slice(2), [["x"]]])
+def test_groups_are_lists_of_different_columns(columns):
+    with pytest.raises(ValueError, match="'x'|slice"):
+        FrameEncoder({"g": columns}).fit(pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}))
+
+
+def test_views_are_data_frames_whatever_output_is_set():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 4.0], "c": list("aba")})
+    with config_context(transform_output="pandas"):
+        views = FrameEncoder().set_output(transform="default").fit_transform(frame)
+    for name, view in FrameEncoder().fit_transform(frame).items():
+        pd.testing.assert_frame_equal(views[name], view)

@@ -303,3 +303,17 @@ def test_a_grid_search_sets_parameters_of_one_view(wine):
         refit=False,
     ).fit(wine[0])
     assert search.cv_results_["mean_test_score"].tolist() == [4, 6]
+
+
+def test_a_table_of_arrow_is_split_and_a_list_of_views_is_not():
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pa.table({"a": TABLE[:, 0], "b": TABLE[:, 1]})
+    first, second = ViewSplitter([["a"], ["b"]]).fit_transform(table)
+    np.testing.assert_array_equal(np.hstack([first, second]), TABLE[:, :2])
+    with pytest.raises(ValueError, match="list of views.*single table"):
+        ViewSplitter([[0], [1]]).fit([TABLE, TABLE[:, :1]])
+
+
+def test_a_vectorizer_of_numbers_names_the_view():
+    with pytest.raises(ValueError, match="view 1: "):
+        PerView([None, TfidfVectorizer()]).fit([TABLE, TABLE])

@@ -329,3 +329,44 @@ def test_a_column_that_outweighs_all_others_is_named_in_lifted_views_too():
     X[:, 1] = 30 * (y + 0.3 * rng.standard_normal(150))
     with pytest.warns(UserWarning, match=r"squared length of rows: 1 of view 0 \(9[6-9]"):
         ConsensusTLRR(3, random_state=0).fit([X])
+
+
+@pytest.mark.parametrize(
+    ("value", "fact"),
+    [([1.0, 2.0], "lists"), ({"a": 1.0}, "lists"), ("1", "text"), (b"1x", "b'1x'")],
+)
+def test_columns_of_arrow_that_are_no_numbers_are_named(value, fact):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    dtype = pa.large_string() if value == "1" else pa.array([value]).type
+    frame = pd.DataFrame({"x": pd.Series([value] * 4, dtype=pd.ArrowDtype(dtype))})
+    with pytest.raises(ValueError, match=f"view 0 .*{fact}.*'x'"):
+        check_views([frame])
+
+
+def test_rows_of_unlike_lengths_name_the_view():
+    with pytest.raises(ValueError, match="view 1 "):
+        check_views([np.ones((2, 2)), [[1, 2], [3]]])
+
+
+def test_sparse_views_of_another_order_of_bytes():
+    X = scipy.sparse.random_array((9, 4), density=0.5, random_state=0, format="csr")
+    expected = X.toarray()
+    X.data = X.data.astype(">f8")
+    (read,) = check_views([X])
+    np.testing.assert_array_equal(read.toarray(), expected)
+
+
+def test_lazy_frames_are_refused_without_a_warning():
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    with pytest.raises(ValueError, match=r"view 0 .*LazyFrame.*collect"):
+        check_views([pl.DataFrame(np.ones((3, 2))).lazy()])
+
+
+def test_rows_without_an_id_are_not_aligned():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frames = [pd.DataFrame({"x": [1.0, 2.0]}, index=["a", None]) for _ in range(2)]
+    with pytest.raises(ValueError, match="view 0 has 1 row without an id"):
+        align(frames)
+    with pytest.raises(ValueError, match="view 1 is neither"):
+        align([frames[0].iloc[:1], frames[0]["x"]])

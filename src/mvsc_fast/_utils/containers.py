@@ -99,8 +99,9 @@ def _data(values, ndim):
     values = np.asarray(values)
     if values.ndim != ndim or values.dtype.kind not in "fiubc":
         raise ValueError(f"data has shape {values.shape} and dtype {values.dtype}")
-    # scipy.sparse has no routines for half precision.
-    return values.astype(np.float64) if values.dtype == np.float16 else values
+    # scipy.sparse has no routines for half precision, and none for another order of bytes.
+    dtype = np.float64 if values.dtype == np.float16 else values.dtype.newbyteorder("=")
+    return values.astype(dtype, copy=False)
 
 
 def _indices(values, end, name, count=None):

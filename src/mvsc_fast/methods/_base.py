@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
 from ..views._facts import summarise, warn_of_zeros
+from ..views._frames import is_frame, shown
 from ..views._read import read_views
 from ..views._rows import (
     canonical_order,
@@ -197,6 +199,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         # Checks that need no computing come first: parameters, data, number of clusters, memory.
         self._check_parameters()
         source = self._read(X)
+        attributes = input_attributes(X, source)
         n = source.n_samples
         check_clusters(self.n_clusters, n)
         self._check_memory(source.views)
@@ -212,7 +215,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             learned |= self._cut(learned, seed)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**input_attributes(X, source, scalings), **learned, "view_support_": support}
+        learned |= scaling_attributes(scalings)
+        return {**attributes, **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
@@ -327,10 +331,16 @@ def _is_view(y):
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
-def input_attributes(X, source, scalings):
-    """A dict of the attributes that describe the input X of `fit`, and how it is scaled."""
+def input_attributes(X, source):
+    """A dict of the attributes that describe the input X of `fit`."""
     names = column_attributes(source.columns)
     if not source.listed:
+        # scikit-learn, which compares the names of a single frame in predict, allows each once.
+        counts = Counter(source.columns[0] if is_frame(X) else None)
+        if repeated := [name for name, n in counts.items() if n > 1]:
+            raise ValueError(
+                f"several columns of X are called {shown(*repeated)}: rename them, or pass [X]"
+            )
         single = BaseEstimator()
         validate_data(single, X, skip_check_array=True)
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
@@ -339,10 +349,12 @@ def input_attributes(X, source, scalings):
         "n_features_in_": sum(source.n_features),
         "n_features_per_view_": source.n_features,
     }
-    attributes |= {name: value for name, value in names.items() if value is not None}
-    if None not in scalings:
-        attributes["scaling_"] = scalings
-    return attributes
+    return attributes | {name: value for name, value in names.items() if value is not None}
+
+
+def scaling_attributes(scalings):
+    """``scaling_``, if the columns of the views are scaled."""
+    return {} if None in scalings else {"scaling_": scalings}
 
 
 def learned_by(estimator, attribute, views, seed, n_threads):

@@ -23,7 +23,7 @@ from ..views._facts import warn_of_lost
 from ..views._passes import drawn, labels_of
 from ..views._read import read_views
 from ..views._row_source import check_bytes
-from ._base import MultiViewClusterer, draw_seed, input_attributes
+from ._base import MultiViewClusterer, draw_seed, input_attributes, scaling_attributes
 from ._labeller import fit_labels, fitted_attributes
 from ._plan import least_clusters, plan_fit
 from ._prediction import check_predictor, native_model, predicted_labels, predicted_margin
@@ -259,6 +259,7 @@ class ConsensusTLRR(MultiViewClusterer):
         # The fit is planned before data are read, so that too little memory is an error at once.
         minimum = least_clusters(self.n_clusters, self.resolution)
         source = read_views(X)
+        attributes = input_attributes(X, source)
         check_clusters(minimum, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
         source.rows = plan.block_rows
@@ -298,7 +299,7 @@ class ConsensusTLRR(MultiViewClusterer):
             del learned["affinity_matrix_"], learned["candidates_"]["labels"]
         if self.store == "labels":
             del learned["predictor_"]
-        return {**input_attributes(X, source, sample.scalings), **learned, "labels_": labels}
+        return {**attributes, **learned, **scaling_attributes(sample.scalings), "labels_": labels}
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.

@@ -14,6 +14,7 @@ from .._utils.parameters import CHECKS, count, draw_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
+from .._utils.validation import check_clusters
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import solve_tlrr
 from ..spectral._cut import by_appearance, embedded
@@ -83,8 +84,8 @@ def consensus_labels(
     Raises
     ------
     ValueError
-        If labellings have different lengths or indexes or hold NaN or None, or n_clusters is not
-        positive.
+        If labellings have different lengths or indexes, hold NaN or None, or are a dict or a data
+        frame, or if n_clusters is not positive, or more than the number of samples.
 
     Notes
     -----
@@ -102,6 +103,11 @@ def consensus_labels(
     n_clusters = count(n_clusters, "n_clusters")
     seed = draw_seed(random_state)
     CHECKS["n_threads"](n_threads, "n_threads")
+    if hasattr(labellings, "keys"):  # whose entries would be taken for its labellings
+        raise ValueError(
+            f"labellings is a {type(labellings).__name__}, not a list of labellings: pass "
+            "[labellings[key] for key in labellings.keys()]"
+        )
     # Labellings are checked one after another against the first one's samples.
     numbered: list[IntArray] = []
     n = index = None
@@ -110,6 +116,7 @@ def consensus_labels(
         n, index = len(numbered[0]), index_of(labels) if index is None else index
     if not numbered:
         raise ValueError("labellings is empty: at least one labelling is needed")
+    check_clusters(n_clusters, len(numbered[0]))
     with use_threads(n_threads, len(numbered[0])) as threads:
         return fused_labels(numbered, n_clusters, seed=seed, n_threads=threads)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial, reduce
 from numbers import Integral
 from operator import add
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class SavedPredictor:
         if memory_limit is not None:
             check_bytes(memory_limit, "memory_limit")
         try:
-            self.predictor_ = Predictor(np.fromfile(path, dtype=np.uint8))
+            self.predictor_ = Predictor(np.fromfile(fspath(path), dtype=np.uint8))
             texts, columns, n_features, note = names_in(self.predictor_.model.image)
             self.view_names_in_ = _original_names(texts, note)
         except ValueError as error:  # of bytes that are no text, too

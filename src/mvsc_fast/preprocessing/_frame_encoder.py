@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 MIN_FREQUENCY = 0.01  # share of samples below which categories are joined as rare ones
 MAX_WORDS = 5000  # most frequent words of a text that are counted
 MIN_TEXT_WORDS = 3  # mean number of words of a value from which on a column is text
+MAX_NUMBER = 1e150  # largest number whose squares can be added
+NESTED = (list, tuple, dict, set, np.ndarray)
+# What cells contain, in the words of pandas.
+DATES = {"date", "datetime", "datetime64", "time", "timedelta", "timedelta64", "period"}
+NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float", "decimal"}
 
 
-class FrameEncoder(TransformerMixin, BaseEstimator):
+class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Encode the columns of a data frame as views, by what they contain.
 
     Numbers are standardised. Categories become one column each, of 0 and 1; those of less than 1 %
@@ -45,8 +50,9 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     groups_ : dict of list of str
         Columns of each view.
     kinds_ : dict of str
-        "number", "category" or "text" for each column that is used. Columns of type bool are
-        numbers. Columns of strings are text if their values have more than three words on average.
+        "number", "category" or "text" for each column that is used. Columns of bool and of Decimal
+        are numbers. Columns of strings are text if their values have more than three words on
+        average.
     text_views_ : list of str
         Names of the views of text, whose words `explain` shows.
     encoders_ : dict
@@ -58,9 +64,10 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     TypeError
         If X is not a pandas data frame.
     ValueError
-        If a column does not exist or occurs twice; has dates, infinite values, no values, no words,
-        or a different string in more than half of the rows; or if text shares a group with other
-        columns. In `transform`, if a column of numbers has other values.
+        If a column does not exist, or occurs twice in X or in a group; has dates, complex numbers,
+        lists, infinite values, numbers too large to be squared, no values, no words, or a different
+        string in more than half of the rows; or if text shares a group with other columns. In
+        `transform`, if a column of numbers has other values.
 
     Warns
     -----
@@ -173,6 +180,19 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
             for name, columns in self.groups_.items()
         }
 
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Return the encoder as it is, because views are always pandas data frames.
+
+        Parameters
+        ----------
+        transform : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self
+
     def _columns(self):
         """The columns of all groups."""
         if not isinstance(self.groups, Mapping) or not self.groups:
@@ -180,11 +200,16 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
                 f"groups must be a dict of the columns of each view, got {self.groups!r}"
             )
         for name, columns in self.groups.items():
-            if isinstance(columns, str) or len(columns) == 0:
+            is_list = hasattr(columns, "__getitem__") and not isinstance(columns, (str, Mapping))
+            if not is_list or len(columns) == 0:
                 raise ValueError(
                     f"group {shown(name)} must be a list of columns, got {columns!r}: "
                     f"for a single column pass [{columns!r}]"
                 )
+            columns = [*columns]
+            repeated = [column for j, column in enumerate(columns) if column in columns[:j]]
+            if repeated:
+                raise ValueError(f"group {shown(name)} has column {shown(repeated[0])} twice")
         return [column for columns in self.groups.values() for column in columns]
 
 
@@ -195,7 +220,9 @@ def check_columns(X, columns):
             f"X must be a pandas data frame, got {type(X).__name__}: "
             "pandas.DataFrame(X), or X.to_pandas() of polars, makes one"
         )
-    absent = [column for column in columns if column not in X.columns]
+    absent = [
+        column for column in columns if not isinstance(column, Hashable) or column not in X.columns
+    ]
     if absent:
         raise ValueError(f"no column {shown(*absent)} in the data frame, which has {shown(*X)}")
     repeated = [column for column in columns if X[column].ndim == 2]
@@ -207,12 +234,29 @@ def kind_of(column, name):
     """Kind of a column of a data frame: "number", "category" or "text"."""
     from pandas.api import types
 
-    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+    values = list(column) if column.dtype.kind == "O" else []
+    nested = next((value for value in values if isinstance(value, NESTED)), None)
+    if nested is not None:
+        raise ValueError(
+            f"column {shown(name)} has values of type {type(nested).__name__}: make a column of "
+            "each of their entries, or leave the column out of groups"
+        )
+    # What cells contain decides: numbers and dates may be stored as objects, too.
+    values = column[has_values(column)]
+    content = types.infer_dtype(values)
+    if column.dtype.kind in "mM" or content in DATES:
         raise ValueError(
             f"column {shown(name)} has dates: replace them by numbers, such as days since a date "
             "or the month, or leave the column out of groups"
         )
-    if types.is_numeric_dtype(column):
+    if column.dtype.kind == "c" or content == "complex":
+        raise ValueError(
+            f"column {shown(name)} has complex numbers: make columns of their real and imaginary "
+            "parts, or leave the column out of groups"
+        )
+    if isinstance(column.dtype, types.CategoricalDtype):
+        return "category"
+    if types.is_numeric_dtype(column) or content in NUMBERS:
         return "number"
     # Strings are texts if they are long, ids if nearly all differ, else categories.
     values = column[has_values(column)]
@@ -273,8 +317,10 @@ def fitted_encoder(kind, column):
 def numbers_of(values):
     """Numbers of a column as an array of one column; raises ValueError if they are none."""
     try:
+        if values.dtype.kind in "mMc":  # NumPy would convert them
+            raise TypeError(f"they are of type {values.dtype}")
         numbers = values.to_numpy(dtype=np.float64)[:, None]
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise ValueError(
             f"column {shown(values.name)} has values that are no numbers, unlike in fit: {error}"
         ) from error
@@ -282,12 +328,25 @@ def numbers_of(values):
         raise ValueError(
             f"column {shown(values.name)} has infinite values: replace them by numbers or by NaN"
         )
+    if (np.abs(numbers) > MAX_NUMBER).any():
+        raise ValueError(
+            f"column {shown(values.name)} has numbers above {MAX_NUMBER:g}, too large to be "
+            "squared: replace them by NaN if they stand for missing values, or divide the column"
+        )
     return numbers
 
 
 def strings_of(values):
-    """Strings of a column as an array of one column."""
-    return values.astype(str).to_numpy(dtype=object)[:, None]
+    """Strings of a column as an array of one column.
+
+    Whole floats are the strings of integers: pandas makes floats of integers beside a gap.
+    """
+    return values.map(without_fraction).astype(str).to_numpy(dtype=object)[:, None]
+
+
+def without_fraction(value):
+    """A whole float as an int, other values as they are."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def names_of(encoder, column):

@@ -272,7 +272,7 @@ def _call(name, method, X, *args):
     """The result of a transformer's method, whose errors name the view."""
     try:
         return method(X, *args)
-    except ValueError as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{view_title(name)}: {error}") from error
 
 

@@ -7,13 +7,17 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
-from ..views._frames import text_names, view_title
+from ..views._frames import is_frame, is_named_frame, text_names, view_title
 
 
 def as_table(X):
     """Return X as a table with columns."""
     if scipy.sparse.issparse(X):
         return checked_csr(X, "X")
+    if isinstance(X, (list, tuple)) and any(np.ndim(row) > 1 for row in X if hasattr(row, "ndim")):
+        raise ValueError("X is a list of views: ViewSplitter splits the columns of a single table")
+    if is_frame(X) and not is_named_frame(X):  # such as a table of pyarrow
+        X = X.to_pandas()
     X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(

@@ -99,8 +99,8 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     Raises
     ------
     ValueError
-        If a view has no ids, an id occurs more than once in it, or a view shares no id with the
-        others.
+        If a view or a row has no id, an id occurs more than once in a view, or a view shares no id
+        with the others.
 
     Examples
     --------
@@ -124,11 +124,13 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     # Every view needs ids, and each id once, or rows could not be matched.
     for name, frame in named_frames:
         title = view_title(name)
-        if not hasattr(frame, "reindex"):
+        if not hasattr(frame, "reindex") or frame.ndim != 2:
             raise ValueError(
                 f"{title} is neither a pandas DataFrame nor AnnData, and has no ids to align by: "
                 'convert other data frames with frame.to_pandas().set_index("id")'
             )
+        if n_unknown := len(frame.index) - len(frame.index.dropna()):
+            raise ValueError(f"{title} has {counted(n_unknown, 'row')} without an id: remove them")
         if len(duplicates := repeated(frame.index)):
             raise ValueError(f"ids occur more than once in {title}: {shown(*duplicates)}")
     # The order is that of the first view; others append the ids that are new.

@@ -10,6 +10,7 @@ ENCODE = {
     "text": "convert it to numbers (TfidfVectorizer or OneHotEncoder of scikit-learn)",
     "dates": "convert them to numbers (days since a date, or the hour of the day)",
     "categories": "convert them to numbers (OneHotEncoder of scikit-learn)",
+    "lists": "make a column of each of their entries",
 }
 
 
@@ -29,7 +30,7 @@ def is_frame(X):
 
 def is_named_frame(X):
     """Whether X has the attributes of data frames of pandas and polars."""
-    return all(hasattr(X, name) for name in ("columns", "dtypes", "to_numpy"))
+    return all(hasattr(X, name) for name in ("to_numpy", "columns", "dtypes"))
 
 
 def is_sparse_frame(X):
@@ -69,7 +70,7 @@ def _read_pandas(X, title):
         kind = _kind_of(dtype)
         if kind is not None:
             raise ValueError(refusal(title, kind, shown(columns[j])))
-        if str(dtype) == "object":
+        if getattr(dtype, "kind", "") == "O":  # also of Arrow
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
     # Nulls become NaN, and sparse frames stay sparse.
     if any(str(dtype) == "object" for dtype in X.dtypes):
@@ -89,7 +90,9 @@ def _kind_of(dtype):
         return "categories"
     if name.startswith(("date", "time", "duration", "period", "interval")):
         return "dates"
-    return "text" if name.startswith(("str", "utf8")) else None
+    if name.startswith(("list", "large_list", "fixed_size_list", "array", "struct", "map")):
+        return "lists"
+    return "text" if name.startswith(("str", "large_str", "utf8")) else None
 
 
 def check_objects(column, title, name):

@@ -130,6 +130,8 @@ def _read(X, title):
         )
     if isinstance(X, (str, bytes)):
         raise ValueError(f"{title} is the string {X[:40]!r}: pass a matrix")
+    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        raise ValueError(f"{title} is a {type(X).__name__}: pass frame.collect()")
     if is_dask(X) and not hasattr(X, "chunks"):
         raise ValueError(
             f"{title} is a {type(X).__name__} of Dask: pass frame.to_dask_array(lengths=True)"
@@ -160,7 +162,10 @@ def _matrix(X, title):
     # Text and objects are numbers if they say so.
     if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
         raise ValueError(refusal(title, "text"))
-    X = np.asarray(X)
+    try:
+        X = np.asarray(X)
+    except ValueError as error:  # rows of unlike lengths
+        raise ValueError(f"{title} has no rows of equal length: {error}") from error
     if X.dtype.kind in "mM":
         raise ValueError(refusal(title, "dates"))
     if X.ndim == 2 and X.dtype.kind in "OUS":
