@@ -419,3 +419,24 @@ def test_show_config(capsys, monkeypatch):
     assert ("blas" in lines) == bool(blas_settings())
     if blas_settings():
         assert lines["blas"].endswith(f"{blas_settings()[-1]} threads)")
+
+
+def test_the_setting_of_openmp_is_that_of_each_thread():
+    """The limit of one thread does not replace the setting of another one when its limit ends."""
+
+    def settings():
+        libraries = threadpoolctl.threadpool_info()
+        openmp = [found for found in libraries if found["user_api"] == "openmp"]
+        return {found["num_threads"] for found in openmp if found["prefix"] != "vcomp"}
+
+    def inside():
+        with threadpoolctl.threadpool_limits(3, user_api="openmp"):
+            with threads.limit_threads():
+                limited = settings()
+            return limited, settings()
+
+    with threads.limit_threads(), ThreadPoolExecutor(1) as pool:
+        limited, after = pool.submit(inside).result()
+    if not after:
+        pytest.skip("no OpenMP library has a setting for each thread")
+    assert (limited, after) == ({1}, {3})

@@ -217,3 +217,11 @@ def test_a_group_within_a_cluster_is_named():
 def test_clusters_of_noise_hold_no_groups():
     noise = np.random.default_rng(0).standard_normal((150, 10))
     assert suggest_n_clusters([noise], max_clusters=2, random_state=0).hidden == {}
+
+
+def test_nothing_of_a_picture_is_cut_off(five):
+    pytest.importorskip("matplotlib")
+    figure = five.plot().figure
+    figure.draw_without_rendering()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(box.x0, box.y0) >= 0 and box.x1 <= width and box.y1 <= height
