@@ -422,21 +422,18 @@ def test_show_config(capsys, monkeypatch):
 
 
 def test_the_setting_of_openmp_is_that_of_each_thread():
-    """The limit of one thread does not replace the setting of another one when its limit ends."""
+    """A limit that ends restores it, although another thread has a limit in force."""
 
     def settings():
-        libraries = threadpoolctl.threadpool_info()
-        openmp = [found for found in libraries if found["user_api"] == "openmp"]
-        return {found["num_threads"] for found in openmp if found["prefix"] != "vcomp"}
+        openmp = [x for x in threadpoolctl.threadpool_info() if x["user_api"] == "openmp"]
+        return {library["num_threads"] for library in openmp if library["prefix"] != "vcomp"}
 
-    def inside():
-        with threadpoolctl.threadpool_limits(3, user_api="openmp"):
-            with threads.limit_threads():
-                limited = settings()
-            return limited, settings()
-
-    with threads.limit_threads(), ThreadPoolExecutor(1) as pool:
-        limited, after = pool.submit(inside).result()
-    if not after:
-        pytest.skip("no OpenMP library has a setting for each thread")
-    assert (limited, after) == ({1}, {3})
+    with threadpoolctl.threadpool_limits(3, user_api="openmp"), ThreadPoolExecutor(1) as pool:
+        if not settings():
+            pytest.skip("no OpenMP library has a setting for each thread")
+        other = threads.limit_threads()
+        with threads.limit_threads():
+            pool.submit(other.__enter__).result()
+            assert settings() == {1}
+        assert settings() == {3}
+        pool.submit(other.__exit__, None, None, None).result()
