@@ -118,3 +118,29 @@ def test_the_seconds_of_a_fit_are_told_before_any_work(capsys):
         ConsensusTLRR(5, random_state=0, verbose=1, callback=interrupt).fit(views)
     (seconds,) = re.findall(r"in about (\d+) s ", capsys.readouterr().err)
     assert 1 <= int(seconds) <= 12
+
+
+@pytest.mark.parametrize(("c", "n_fitted"), [(80, 20_000), (600, 24_000)])
+def test_samples_of_many_clusters_are_limited_until_few_are_in_each(c, n_fitted, little_memory):
+    views = [np.random.default_rng(0).uniform(size=(10**5, 4))]
+    with pytest.raises(MemoryError, match=f" {n_fitted} samples"):
+        ConsensusTLRR(c).fit(views)
+
+
+def test_as_many_samples_as_clusters_and_communities_have_plans(little_memory):
+    views = [np.random.default_rng(0).uniform(size=(5000, 4))]
+    with pytest.raises(MemoryError, match=" 5 samples"):
+        ConsensusTLRR(5, max_samples=5).fit(views)
+    pytest.importorskip("igraph")
+    with pytest.raises(MemoryError, match=" 4000 samples"):
+        ConsensusTLRR(None, resolution=1.0).fit(views)
+
+
+def test_a_limit_holds_for_reading_as_well_as_for_clustering():
+    column = np.random.default_rng(0).uniform(size=(4 * 10**6, 1)).astype(np.float32)
+    model = ConsensusTLRR(2, max_samples=10, memory_limit="118MiB")
+    with pytest.raises(MemoryError, match="memory_limit=118 MiB") as refused:
+        model.fit([column])
+    sizes = re.findall(r"(?:about|at least) ([\d.]+) MiB", str(refused.value))
+    clustering, reading = map(float, sizes)
+    assert clustering < 118 < reading
