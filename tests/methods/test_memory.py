@@ -144,3 +144,17 @@ def test_a_limit_holds_for_reading_as_well_as_for_clustering():
     sizes = re.findall(r"(?:about|at least) ([\d.]+) MiB", str(refused.value))
     clustering, reading = map(float, sizes)
     assert clustering < 118 < reading
+
+
+def test_seconds_grow_with_the_columns_that_are_searched(capsys):
+    def interrupt(state):
+        raise KeyboardInterrupt
+
+    told = []
+    for d in (20, 2000):
+        view = np.random.default_rng(0).standard_normal((4000, d), dtype=np.float32)
+        with pytest.raises(KeyboardInterrupt):
+            ConsensusTLRR(5, random_state=0, verbose=1, callback=interrupt).fit([view])
+        told += re.findall(r"in about (\d+) s ", capsys.readouterr().err)
+    narrow, wide = map(int, told)
+    assert wide - narrow >= 3
