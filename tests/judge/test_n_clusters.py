@@ -228,6 +228,7 @@ def test_nothing_of_a_picture_is_cut_off(five):
 
 
 def test_stability_is_the_kappa_of_fleiss(monkeypatch):
+    """Labels of the graphs are random in part, and their clusters of different sizes."""
     rng, labellings, y = np.random.default_rng(0), [], np.arange(60) % 3
 
     def partly_random(embedding):
@@ -245,3 +246,4 @@ def test_stability_is_the_kappa_of_fleiss(monkeypatch):
         share = votes.mean() / m
         chance = share**2 + (1 - share) ** 2
         assert stability == pytest.approx((agreeing - chance) / (1 - chance))
+    assert found.sizes[0] > found.sizes[-1] and (np.diff(found.sizes) <= 0).all()
