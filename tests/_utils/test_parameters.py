@@ -76,3 +76,15 @@ def test_labels_of_any_kind(labels):
 def test_labels_that_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
         clustering_scores(labels, [0, 1, 1])
+
+
+def test_labels_of_other_samples_are_refused_with_the_first_that_differs():
+    first, second = (pd.Series([0, 1, 1], index=list(ids)) for ids in ("abc", "axz"))
+    with pytest.raises(ValueError, match="y_pred and y_true .*'x' and 'b' in row 1"):
+        clustering_scores(first, second)
+
+
+def test_weights_may_be_as_small_and_as_large_as_their_limits():
+    for limit in (1e-12, 1e12):
+        tensor = tlrr(W, sample_weight=[limit] * 4, lam=1e13, max_iter=2).tensor
+        np.testing.assert_allclose(tensor, 1, atol=0.1)

@@ -165,3 +165,18 @@ def test_warnings_are_about_the_users_line(views, cluster, call):
         else:
             getattr(model, call)(same)
     assert {one.filename for one in told} == {__file__}
+
+
+def test_a_bar_is_removed_when_a_fit_fails(monkeypatch, views):
+    pytest.importorskip("tqdm")
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+
+    def fail(state):
+        if state.iteration == 2:
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError) as failure:  # its frames hold the bar
+        TRPCA(3, verbose=1, callback=fail).fit(views)
+    assert failure.tb is not None and "%|" in screen.getvalue()
+    assert screen.getvalue().endswith(" \r")

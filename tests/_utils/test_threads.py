@@ -419,3 +419,21 @@ def test_show_config(capsys, monkeypatch):
     assert ("blas" in lines) == bool(blas_settings())
     if blas_settings():
         assert lines["blas"].endswith(f"{blas_settings()[-1]} threads)")
+
+
+def test_the_setting_of_openmp_is_that_of_each_thread():
+    """A limit that ends restores it, although another thread has a limit in force."""
+
+    def settings():
+        openmp = [x for x in threadpoolctl.threadpool_info() if x["user_api"] == "openmp"]
+        return {library["num_threads"] for library in openmp if library["prefix"] != "vcomp"}
+
+    with threadpoolctl.threadpool_limits(3, user_api="openmp"), ThreadPoolExecutor(1) as pool:
+        if not settings():
+            pytest.skip("no OpenMP library has a setting for each thread")
+        other = threads.limit_threads()
+        with threads.limit_threads():
+            pool.submit(other.__enter__).result()
+            assert settings() == {1}
+        assert settings() == {3}
+        pool.submit(other.__exit__, None, None, None).result()

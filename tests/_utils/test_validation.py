@@ -181,3 +181,9 @@ def test_a_weight_out_of_range_is_refused(solver, size, lam):
 def test_extreme_weights_give_finite_results(lam, alpha):
     W = random_similarities(2, 4)
     assert np.isfinite(published_tlrr(W, lam=lam, alpha=alpha, max_iter=12).tensor).all()
+
+
+def test_similarities_of_solvers_may_be_negative():
+    W = random_similarities(2, 5) - 0.5
+    assert W.min() < 0
+    np.testing.assert_allclose(solved(-W), -solved(W), atol=1e-12)

@@ -229,3 +229,13 @@ def test_a_basis_of_dependent_columns_is_orthonormal():
     basis = _eigenvectors._orthonormal(X)
     np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-5)
     np.testing.assert_allclose(basis @ (basis.T @ X), X, atol=1e-5)
+
+
+def test_filters_are_chebyshev_polynomials_that_are_1_at_1():
+    eigenvalues = np.linspace(-1, 1, 40)
+    N, values = np.diag(eigenvalues), np.array([1, 0.9, 0.2])
+    X = _eigenvectors._filter(N, values, 2, 1.0, 7.0, np.eye(40), N.copy(), 1)
+    # The eigenvalues to be damped, from -1 to 0.2, are mapped to [-1, 1].
+    polynomial = np.polynomial.chebyshev.Chebyshev.basis(4, domain=[-1, 0.2])
+    expected = np.diag(polynomial(eigenvalues) / polynomial(1.0))
+    np.testing.assert_allclose(X, expected, atol=1e-12)

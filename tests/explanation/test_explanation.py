@@ -318,3 +318,9 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
 def test_the_number_of_clusters_is_told_even_if_it_is_the_default():
     X = np.random.default_rng(0).standard_normal((40, 3))
     assert "n_clusters=8" in explain(KMeans(random_state=0).fit(X), X).methods_paragraph
+
+
+def test_samples_at_equal_places_of_an_embedding_have_silhouettes_of_0(data):
+    model = KMeans(3, n_init=1, random_state=0).fit(data[0][0])
+    model.embedding_ = np.ones((len(model.labels_), 2))
+    assert (explain(model, data[0][:1]).clusters["silhouette"] == 0).all()

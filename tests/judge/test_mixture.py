@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reference.mixture import likelihood
+from reference.mixture import likelihood, most_likely
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
@@ -16,9 +16,11 @@ def groups(sizes, widths, distance=4.0, seed=0):
     return [np.abs(centre[y] + rng.normal(size=(len(y), len(centre[0])))) for centre in centres], y
 
 
-def test_likelihood_is_that_of_its_definition():
-    views, _ = groups((150, 100, 50), (8, 12))
-    table = ConsensusTLRR(3, random_state=0).fit(views).candidates_
+@pytest.mark.parametrize("tails", [0, 1])
+def test_likelihood_is_that_of_its_definition(tails):
+    rng, (views, _) = np.random.default_rng(0), groups((150, 100, 50), (8, 12))
+    views = [np.abs(X + tails * rng.standard_t(1.5, size=X.shape)) for X in views]
+    table = ConsensusTLRR(3, view_selection="all", random_state=0).fit(views).candidates_
     points = np.hstack([normalize(X) for X in views])
     expected = [likelihood(points, labels) for labels in table["labels"]]
     np.testing.assert_allclose(table["likelihood"], expected, rtol=1e-4)
@@ -61,3 +63,17 @@ def test_subspaces_of_one_mean_are_no_mixture(seed):
     model = ConsensusTLRR(5, random_state=0).fit(views)
     assert "likelihood" not in model.candidates_
     assert adjusted_rand_score(y, model.labels_) >= 0.98
+
+
+def test_the_labels_of_the_mixture_are_the_most_likely():
+    views, _ = groups((100, 100, 60, 40), (6, 6), distance=1.5)
+    table = ConsensusTLRR(4, random_state=0).fit(views).candidates_
+    labels = table["labels"][table["algorithm"] == "mixture"][0]
+    points = np.hstack([normalize(X) for X in views])
+    np.testing.assert_array_equal(most_likely(points, labels), labels)
+
+
+def test_a_single_cluster_has_no_likelihood():
+    views, _ = groups((80, 80), (4, 5))
+    model = ConsensusTLRR(1, random_state=0).fit(views)
+    assert not model.labels_.any() and "likelihood" not in model.candidates_

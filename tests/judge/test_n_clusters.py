@@ -217,3 +217,33 @@ def test_a_group_within_a_cluster_is_named():
 def test_clusters_of_noise_hold_no_groups():
     noise = np.random.default_rng(0).standard_normal((150, 10))
     assert suggest_n_clusters([noise], max_clusters=2, random_state=0).hidden == {}
+
+
+def test_nothing_of_a_picture_is_cut_off(five):
+    pytest.importorskip("matplotlib")
+    figure = five.plot().figure
+    figure.draw_without_rendering()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(box.x0, box.y0) >= 0 and box.x1 <= width and box.y1 <= height
+
+
+def test_stability_is_the_kappa_of_fleiss(monkeypatch):
+    """Labels of the graphs are random in part, and their clusters of different sizes."""
+    rng, labellings, y = np.random.default_rng(0), [], np.arange(60) % 3
+
+    def partly_random(embedding):
+        labels = rng.integers(embedding.shape[1], size=60)
+        labellings.append(np.where(rng.uniform(size=60) < 0.8, y % embedding.shape[1], labels))
+        return labellings[-1]
+
+    monkeypatch.setattr("mvsc_fast.judge._n_clusters._kmeans", partly_random)
+    found = suggest_n_clusters(blobs(3, n=60), max_clusters=4, random_state=0)
+    i, j = np.triu_indices(60, 1)
+    for t, stability in enumerate(found.stability):
+        rows = np.array(labellings[t::3])
+        m, votes = len(rows), (rows[:, i] == rows[:, j]).sum(axis=0)
+        agreeing = (votes * (votes - 1) + (m - votes) * (m - votes - 1)).mean() / (m * (m - 1))
+        share = votes.mean() / m
+        chance = share**2 + (1 - share) ** 2
+        assert stability == pytest.approx((agreeing - chance) / (1 - chance))
+    assert found.sizes[0] > found.sizes[-1] and (np.diff(found.sizes) <= 0).all()

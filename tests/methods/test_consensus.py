@@ -624,3 +624,17 @@ def test_a_callback_ends_the_search_for_labellings(subspaces):
     with_one_graph = model.fit(subspaces[0])
     assert len(with_one_graph.candidates_["graph"]) == 6  # and three of joined rows
     assert with_one_graph.labels_.shape == (240,)
+
+
+@pytest.mark.parametrize(("n", "few"), [(12, 2), (40, 4), (90, 6)])
+def test_few_neighbours_are_a_tenth_of_few_samples(n, few):
+    views, _ = blobs(n, 2, seed=0)
+    table = ConsensusTLRR(2, random_state=0).fit(views).candidates_
+    assert set(table["n_neighbors"][table["graph"] == "neighbors"]) == {few}
+
+
+@pytest.mark.parametrize(("c", "graphs"), [(40, 3), (41, 2)])
+def test_more_than_40_clusters_have_candidates_of_fewer_graphs(c, graphs):
+    views, _ = blobs(3 * c, c, seed=0)
+    table = ConsensusTLRR(c, random_state=0).fit(views).candidates_
+    assert len(set(table["graph"]) - {"none"}) == graphs

@@ -87,8 +87,10 @@ def test_the_number_of_clustered_samples_and_its_limit(limit, n_fitted, little_m
         ConsensusTLRR(5, max_samples=limit).fit(views)
     with pytest.raises(ValueError, match="max_samples=4 .*n_clusters=5"):
         ConsensusTLRR(5, max_samples=4).fit(views)
-    with pytest.raises(MemoryError, match=" 15000 samples"):  # 300 of each of many clusters
-        ConsensusTLRR(50).fit(views)
+    # 300 of each of many clusters, and 40 of each if that is more than 20 000.
+    for c, n_fitted in ((50, 15_000), (80, 20_000), (600, 24_000)):
+        with pytest.raises(MemoryError, match=f" {n_fitted} samples"):
+            ConsensusTLRR(c).fit(views)
 
 
 @pytest.mark.slow
@@ -118,3 +120,36 @@ def test_the_seconds_of_a_fit_are_told_before_any_work(capsys):
         ConsensusTLRR(5, random_state=0, verbose=1, callback=interrupt).fit(views)
     (seconds,) = re.findall(r"in about (\d+) s ", capsys.readouterr().err)
     assert 1 <= int(seconds) <= 12
+
+
+def test_as_many_samples_as_clusters_and_communities_have_plans(little_memory):
+    views = [np.random.default_rng(0).uniform(size=(5000, 4))]
+    with pytest.raises(MemoryError, match=" 5 samples"):
+        ConsensusTLRR(5, max_samples=5).fit(views)
+    pytest.importorskip("igraph")
+    with pytest.raises(MemoryError, match=" 4000 samples"):
+        ConsensusTLRR(None, resolution=1.0).fit(views)
+
+
+def test_a_limit_holds_for_reading_as_well_as_for_clustering():
+    column = np.random.default_rng(0).uniform(size=(4 * 10**6, 1)).astype(np.float32)
+    model = ConsensusTLRR(2, max_samples=10, memory_limit="118MiB")
+    with pytest.raises(MemoryError, match="memory_limit=118 MiB") as refused:
+        model.fit([column])
+    sizes = re.findall(r"(?:about|at least) ([\d.]+) MiB", str(refused.value))
+    clustering, reading = map(float, sizes)
+    assert clustering < 118 < reading
+
+
+def test_seconds_grow_with_the_columns_that_are_searched(capsys):
+    def interrupt(state):
+        raise KeyboardInterrupt
+
+    told = []
+    for d in (20, 2000):
+        view = np.random.default_rng(0).standard_normal((4000, d), dtype=np.float32)
+        with pytest.raises(KeyboardInterrupt):
+            ConsensusTLRR(5, random_state=0, verbose=1, callback=interrupt).fit([view])
+        told += re.findall(r"in about (\d+) s ", capsys.readouterr().err)
+    narrow, wide = map(int, told)
+    assert wide - narrow >= 3

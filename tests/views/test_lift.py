@@ -152,3 +152,31 @@ def test_saved_models_lift_new_rows(tmp_path):
     assert adjusted_rand_score(y[155:], saved.predict(new)[5:]) > 0.95
     assert saved.predict_margin(new).tobytes() == model.predict_margin(new).tobytes()
     assert saved.n_features_per_view_ == model.n_features_per_view_ == [2, 5]
+
+
+def test_correlation_is_that_of_its_definition():
+    """Of lengths, capped at .99, with the mean lengths of the eight nearest directions."""
+    values = []
+    for distance in (1, 1.2, 1.4):
+        X = np.random.default_rng(0).standard_normal((300, 12))
+        X[:30] += distance
+        X[0] *= 100  # an outlier
+        centred = centre_rows(X)
+        U = centred.rows / centred.lengths[:, None]
+        nearest = np.argsort(-(U @ U.T), axis=1)[:, 1:9]
+        lengths = np.minimum(centred.lengths, np.quantile(centred.lengths, 0.99))
+        values.append(np.corrcoef(lengths, lengths[nearest].mean(axis=1))[0, 1])
+        assert correlation_of_lengths(centred) == pytest.approx(values[-1])
+        assert is_lifted(X) is bool(values[-1] >= 0.4)
+    assert 0.2 < min(values) < 0.4 < max(values) < 0.6
+
+
+def test_views_whose_lengths_tell_nothing_are_not_lifted():
+    rng = np.random.default_rng(0)
+    half = rng.integers(-3, 4, (100, 4))
+    with_centre = np.vstack([half, -half, np.zeros((5, 4))])  # rows without a direction
+    corners = np.array(np.meshgrid(*[[-1, 1]] * 4)).reshape(4, 16).T  # of equal lengths
+    for X in (with_centre, corners):
+        assert -1 <= correlation_of_lengths(centre_rows(X)) < 0.4 and not is_lifted(X)
+    for X in (np.ones((20, 5)), rng.normal(size=(6, 4)), spread_groups(4) - spread_groups(4).min()):
+        assert not is_lifted(X)

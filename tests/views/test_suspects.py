@@ -104,3 +104,38 @@ def test_distances_and_equal_similarities_are_named(metric, sparse):
         model.fit([form(S), form(np.ones((N, N)))])
     np.fill_diagonal(S, 0)
     model.fit([form(S), form(np.eye(N) + S)])  # a diagonal of zeros alone tells nothing
+
+
+def test_names_and_values_decide_together():
+    """How many values a column has, and what is beside it, in views of one fit."""
+    n = 120
+    share, present = np.arange(n) / n, np.where(np.arange(n) < 40, 0, np.nan)
+    base = datasets.make_multiview_subspaces(n, 3, random_state=0)[0][0]
+
+    def states(count):
+        return np.resize(np.arange(count) + 0.0, n)
+
+    views = {
+        "many values": frame(base).assign(target=states(60), group=states(2)),
+        "no time": frame(base).assign(status=states(3), death=0.0),
+        "time": frame(base).assign(status=states(3), time=share),
+        "four states": frame(base).assign(status=states(4), time=share),
+        "survival": frame(base).assign(OS=share, days=share[::-1]),
+        "words": frame(base).assign(**{"status quo": states(2), "number": states(9), "no": share}),
+        "ids": frame(base).assign(record=states(n)),
+        "equal": pd.DataFrame(np.ones((n, 3)), columns=list("xyz")),
+        "missing": frame(base).assign(label=states(3), cluster=states(30)) + present[:, None],
+    }
+    expected = {
+        "many values": "labels or outcomes, not like features: 'group'.",
+        "time": "labels or outcomes, not like features: 'status', 'time'.",
+        "survival": "labels or outcomes, not like features: 'OS', 'days'.",
+        "ids": "ids, not like features: 'record'.",
+        "missing": "labels or outcomes, not like features: 'label'.",
+    }
+    with pytest.warns(UserWarning) as told:
+        ConsensusTLRR(3, view_selection="all", random_state=0).fit(views)
+    told = [str(warning.message) for warning in told if "look like" in str(warning.message)]
+    assert len(told) == len(expected)
+    for message, (name, fact) in zip(told, expected.items(), strict=True):
+        assert message.startswith(f"view '{name}'") and fact in message
