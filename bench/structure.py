@@ -5,7 +5,7 @@ Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets
 
 Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts, shuffled columns and
-lognormal values are not Gaussian, so for them this is not guaranteed, and worse for more samples:
+skewed values are not Gaussian, so for them this is not guaranteed, and worse for more samples:
 an eighth of the draws are repeated with 500. Strengths are distances of the means of three
 equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns, and of
 two clusters that are far from the origin, in one view of few columns. Unequal are Gaussian clusters
@@ -59,6 +59,8 @@ NOISE = {
     "heavy tails, 3 columns": lambda rng, n: [rng.standard_t(3, (n, 3))],
     "uniform, 2 columns": lambda rng, n: [rng.uniform(-1, 1, (n, 2))],
     "lognormal": lambda rng, n: [rng.lognormal(0, 1, (n, 20))],
+    "lognormal, 2 columns": lambda rng, n: [rng.lognormal(0, 1, (n, 2))],
+    "exponential, 3 columns": lambda rng, n: [rng.exponential(size=(n, 3))],
 }
 
 
