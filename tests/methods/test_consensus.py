@@ -77,7 +77,7 @@ def total_score(candidates):
         0.25 * candidates["predictability_unrefined"]
         + 0.75 * candidates["predictability"]
         + 1.25 * candidates["modularity"]
-        + candidates["predictability_by_view"]
+        + 0.5 * candidates["predictability_by_view"]
     )
     return np.round(total, 12)
 
@@ -638,3 +638,13 @@ def test_more_than_40_clusters_have_candidates_of_fewer_graphs(c, graphs):
     views, _ = blobs(3 * c, c, seed=0)
     table = ConsensusTLRR(c, random_state=0).fit(views).candidates_
     assert len(set(table["graph"]) - {"none"}) == graphs
+
+
+def test_outliers_of_weak_structure_are_no_clusters(load_shared):
+    """Modularity is largest if a few samples are clusters of their own and the rest is in one."""
+    views, y = load_shared("scene15", seed=3)
+    model = ConsensusTLRR(15, random_state=0).fit([X[:2000] for X in views])
+    assert np.bincount(model.labels_).max() < 600
+    assert adjusted_rand_score(y[:2000], model.labels_) > 0.25
+    n_small = [np.count_nonzero(np.bincount(L) <= 7) for L in model.candidates_["labels"]]
+    assert max(n_small) >= 4  # such a candidate has the largest modularity

@@ -24,7 +24,10 @@ from ._ensemble import fused_labels
 # Weights of the scores of a candidate: its predictability before and after refinement, its
 # corrected modularity, and its predictability from each view alone. The first two alone prefer a
 # large group cut into equal slices to groups of their true sizes (bench/unequal.py).
-UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 1.0
+UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 0.5
+# In weak structure the modularity is largest if outliers are clusters and the rest is in one. The
+# share of clusters that have less than SMALL of the mean size is therefore subtracted.
+SMALL_CLUSTERS, SMALL = 0.25, 0.03
 # The likelihood of Gaussian clusters is added if there are few columns, all continuous, and several
 # times as many samples, and if the best labelling by all other scores has such a likelihood at
 # least (bench/unequal.py). It misleads in more columns, in discrete ones, and in subspaces, which
@@ -121,15 +124,16 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     compute_scores = partial(_scores, judge, affinity, n_clusters)
     candidates |= {"labels": refined, **compute_scores(refined, unrefined)}
     predictability = candidates["predictability"].max()
-    mixture = _mixture(points, refined[_total(candidates).argmax()], n_clusters)
+    mixture = _mixture(points, refined[_total(candidates, n_clusters).argmax()], n_clusters)
     if mixture is not None:
         # The best labelling is the start of a further one, which is not refined.
         candidates["likelihood"] = mixture(refined, n_clusters)
-        labels = mixture.maximise(refined[_total(candidates).argmax()], n_clusters)[None]
+        start = refined[_total(candidates, n_clusters).argmax()]
+        labels = mixture.maximise(start, n_clusters)[None]
         further = tabulate([("none", 0, "standard", "mixture", labels[0])])
         further |= compute_scores(labels, labels) | {"likelihood": mixture(labels, n_clusters)}
         candidates = {name: np.append(candidates[name], further[name], axis=0) for name in further}
-    refined, scores = candidates["labels"], _total(candidates)
+    refined, scores = candidates["labels"], _total(candidates, n_clusters)
     if resolution is None:
         best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
     else:
@@ -274,15 +278,23 @@ def _scores(judge, affinity, n_clusters, labellings, unrefined):
     }
 
 
-def _total(candidates):
+def _total(candidates, n_clusters):
     """Weighted sum of the scores of candidates, each of which fails on other data."""
     total = (
         UNREFINED * candidates["predictability_unrefined"]
         + REFINED * candidates["predictability"]
         + MODULARITY * candidates["modularity"]
         + SINGLE_VIEWS * candidates["predictability_by_view"]
+        - SMALL_CLUSTERS * _share_of_small(candidates["labels"], n_clusters)
     )
     return total + LIKELIHOOD * candidates["likelihood"] if "likelihood" in candidates else total
+
+
+def _share_of_small(labellings, n_clusters):
+    """Share of the clusters that have few samples, for each labelling."""
+    limit = SMALL * labellings.shape[1] / n_clusters
+    sizes = [np.bincount(labels, minlength=n_clusters) for labels in labellings]
+    return np.array([np.count_nonzero(size <= limit) for size in sizes]) / n_clusters
 
 
 def _best_labellings(labellings, joined, total, n_clusters):
