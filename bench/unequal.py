@@ -14,6 +14,7 @@ downloaded once (`sets.wheel`).
 import zipfile
 from functools import partial
 
+import families as simulated
 import numpy as np
 import pandas as pd
 import sets
@@ -24,7 +25,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
-from timing import cpu_seconds, print_table, run
+from timing import cpu_seconds, load_shared, print_table, run
 
 from mvsc_fast import ConsensusTLRR
 
@@ -39,7 +40,7 @@ FALLING = (
     "digits (snfpy)",
 )
 NOISY = (*FALLING[:5], "ngs")
-AT_MOST = 1500  # samples of a problem
+AT_MOST, LARGER = 1500, 2000  # samples of a problem
 # Tables of the KEEL repository: several classes of similar sizes, and one class against others.
 SEVERAL = """bands bupa heart ionosphere movement_libras optdigits penbased satimage segment sonar
 texture twonorm vehicle vowel phoneme banana ring wdbc mammographic saheart"""
@@ -313,6 +314,14 @@ def equal():
         yield name, some_rows(views, rows), y[rows]
 
 
+def larger(draws):
+    """More samples than in other families: all of scene15, and simulated sensors and lobes."""
+    for seed in range(draws):
+        yield "scene15", *load_shared("scene15", seed=seed)
+        yield "sensors", *simulated.sensors(LARGER, seed=seed)
+        yield "lobes", *simulated.lobes(LARGER, seed=seed)
+
+
 FAMILIES = {
     "sets 10 : 1": partial(published_sets, 10),
     "sets 30 : 1": partial(published_sets, 30),
@@ -333,6 +342,7 @@ FAMILIES = {
     "counts": lambda draws: counts(),
     "real": lambda draws: real(),
     "equal": lambda draws: equal(),
+    "larger": larger,
 }
 
 
@@ -407,7 +417,7 @@ def main(families, draws, methods):
     for family, by_name in results.items():
         joined_rows = [row for draws_of_set in by_name.values() for row in draws_of_set]
         every = {family: joined_rows}
-        for name, each in (by_name if family == "real" else every).items():
+        for name, each in (by_name if family in ("real", "larger") else every).items():
             means = np.mean(each, axis=0)
             cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi in means]
             rows.append([f"{name} ({len(each)})", *cells])
