@@ -197,7 +197,7 @@ def with_columns(view, columns, name):
             "fit, or as VIEW=FILE"
         )
     counts = Counter(columns)
-    if duplicates := [column for column in counts if counts[column] + len(positions[column]) > 2]:
+    if duplicates := [title for title in counts if counts[title] > 1 or len(positions[title]) > 1]:
         raise ValueError(
             f"{name} or its fit has columns of the model more than once: {shown(*duplicates)}. "
             "Give the names of the fit to those that are meant, and make the others distinct with "

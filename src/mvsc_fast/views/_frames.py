@@ -30,6 +30,7 @@ def is_frame(X):
 
 def is_named_frame(X):
     """Whether X has the attributes of data frames of pandas and polars."""
+    # First what lazy frames of polars lack, as they warn when asked for the others.
     return all(hasattr(X, name) for name in ("to_numpy", "columns", "dtypes"))
 
 
