@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import fitted
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictability
 from mvsc_fast.views import align, check_views
@@ -141,7 +142,7 @@ def frames():
 
 
 def test_names_of_frames_are_learned_and_compared(frames):
-    model = ConsensusTLRR(3, random_state=0).fit(frames)
+    model = fitted(ConsensusTLRR(3, random_state=0), frames)
     assert model.view_names_in_ == ["a", "b"] and model.n_features_per_view_ == [6, 5]
     assert model.n_features_in_ == 11
     assert [list(names) for names in model.feature_names_in_] == [list(frames[k]) for k in "ab"]
@@ -159,7 +160,7 @@ def test_names_of_frames_are_learned_and_compared(frames):
             model.predict(given)
     with pytest.warns(UserWarning, match="no column names, unlike in fit: view 'a'. Columns"):
         explain(model, {**frames, "a": unnamed["a"]})
-    model.fit([A.to_numpy() for A in frames.values()])
+    model = fitted(model, [A.to_numpy() for A in frames.values()])
     assert model.view_names_in_ == [0, 1] and not hasattr(model, "feature_names_in_")
     alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])
     assert list(alone.feature_names_in_) == list(frames["a"])
@@ -294,7 +295,7 @@ def test_real_views_are_passed_over(load_shared):
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():
-    views, _ = datasets.make_multiview_subspaces(40, 3, n_features=(8, 3), random_state=0)
+    views, _ = datasets.make_multiview_subspaces(60, 3, n_features=(8, 3), random_state=0)
     told = r"fewer than 4 features: view 'b' \(3\)"
     with pytest.warns(UserWarning, match=told) as caught:
         TLRR(3, max_iter=0, random_state=0).fit(dict(zip("ab", views, strict=True)))

@@ -61,7 +61,7 @@ class ViewRows:
         if not self.nonnegative:
             return self.roots
         if self._unit is None:
-            self._unit = _components(self._rows(self._X, False))[0]
+            self._unit = _short_rows(self._rows(self._X, False))
         return self._unit
 
     def some_unit(self, rows):
@@ -160,14 +160,59 @@ def n_components(n, d):
     return min(n, max(MIN_COMPONENTS, MAP_CODES // d))
 
 
-def _well_conditioned(gram):
-    """The Cholesky factor of a Gram matrix in single precision, or None if rows are dependent."""
-    try:
-        factor = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
-    except scipy.linalg.LinAlgError:
-        return None
-    ends = factor.diagonal().min(), factor.diagonal().max()
-    return factor.astype(np.float32) if ends[0] > 1e-3 * ends[1] else None
+def _short_rows(U):
+    """Unit rows in at most n columns, float32, if no map to them is needed."""
+    n, d = U.shape
+    if d <= n:
+        return dense(U, np.float32)
+    if n_components(n, d) < n:
+        return U @ leading_map(U, n_components(n, d))
+    return _coordinates(_gram(U.T))[0].astype(np.float32)
+
+
+def _gram(B):
+    """B^T B in double precision, of a matrix of single precision."""
+    B = B.tocsr() if scipy.sparse.issparse(B) else B
+    gram = np.zeros((B.shape[1], B.shape[1]))
+    for rows in gen_batches(B.shape[0], BLOCK):
+        block = B[rows].astype(np.float64)
+        gram += block.T @ block
+    return gram
+
+
+def _coordinates(gram):
+    """Coordinates of rows in an orthonormal basis of them, and the rows that determine it.
+
+    Rows of which less than a thousandth is orthogonal to earlier rows are combinations of those;
+    the map of new samples is rounded more coarsely.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Inner products of the rows.
+
+    Returns
+    -------
+    coordinates : ndarray of shape (n, k)
+    independent : ndarray of shape (k,) of int
+        Their coordinates are a triangular matrix.
+    """
+    largest = gram.diagonal().max() or 1.0
+    # The diagonal of a Cholesky factor has the lengths that are orthogonal to the earlier rows. A
+    # ridge far below the limit keeps those of combinations positive.
+    regular = gram + 1e-10 * largest * np.eye(len(gram))
+    coordinates = scipy.linalg.cholesky(regular, lower=True, check_finite=False)
+    independent = np.flatnonzero(coordinates.diagonal() > 1e-3 * np.sqrt(largest))
+    if len(independent) == 0:  # all rows are zero
+        return np.zeros((len(gram), 1)), independent
+    # Without the combinations, later rows have other coordinates.
+    if len(independent) < len(gram):
+        inner = gram[np.ix_(independent, independent)]
+        factor = scipy.linalg.cholesky(inner, lower=True, check_finite=False)
+        coordinates = scipy.linalg.solve_triangular(
+            factor, gram[independent], lower=True, check_finite=False
+        ).T
+    return coordinates, independent
 
 
 def leading_map(U, r):
@@ -175,10 +220,17 @@ def leading_map(U, r):
 
     They are found by two iterations on a random subspace (Halko, Martinsson & Tropp 2011), with
     products of U and U^T alone. Singular values below 1e-5 of the largest are rounding errors. If
-    all directions of independent rows are kept, the map is another orthonormal basis of the rows,
-    which takes less time.
+    all directions are kept, the map is another orthonormal basis of the rows, which takes less
+    time.
     """
     n, d = U.shape
+    if r == n:
+        coordinates, independent = _coordinates(_gram(U.T))
+        if len(independent) == 0:
+            return np.zeros((d, 1), dtype=np.float32)
+        factor = coordinates[independent].astype(np.float32)
+        rows = dense(U[independent], np.float32)
+        return scipy.linalg.solve_triangular(factor, rows, lower=True, check_finite=False).T
     if r + OVERSAMPLES < n:
         # Random numbers for the rows, because the order of columns must have no influence.
         Q = np.random.RandomState(0).standard_normal((n, r + OVERSAMPLES)).astype(np.float32)
@@ -186,20 +238,12 @@ def leading_map(U, r):
             Q = U @ (U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0])
         B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]
     else:
-        B = U.T if not scipy.sparse.issparse(U) else U.T.tocsr()
+        B = U.T
     # Singular vectors from the Gram matrix of the small side, in double precision.
-    gram = np.zeros((B.shape[1], B.shape[1]))
-    for rows in gen_batches(d, BLOCK):
-        block = B[rows].astype(np.float64)
-        gram += block.T @ block
-    if r == B.shape[1] and (factor := _well_conditioned(gram)) is not None:
-        rows = dense(B.T, np.float32)
-        return scipy.linalg.solve_triangular(factor, rows, lower=True, check_finite=False).T
-    # Dependent rows: directions without variance are dropped.
-    squares, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
+    squares, vectors = scipy.linalg.eigh(_gram(B), driver="evd", check_finite=False)
     squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
     is_leading = squares > 1e-10 * squares[0]
-    is_leading[0] = True
+    is_leading[0] = True  # rows of zeros have a direction as well
     return B @ (vectors[:, is_leading] / np.sqrt(np.maximum(squares[is_leading], 1e-30))).astype(
         np.float32
     )
