@@ -8,20 +8,21 @@ import scipy.sparse
 from scipy.linalg import eigh, helmert, svd
 from scipy.special import ndtr
 from scipy.stats import ortho_group
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from .._utils.threads import use_threads
-from ..spectral._cut import assign, embedded, even_starts
+from ..spectral._cut import assign, even_starts
 from ..views._lift import fit_lift
 from ..views._rows import dense, is_constant
 from ..views._view_rows import ViewRows
 from ._modularity import corrected_modularity
-from ._scan import SIZES, neighbourhood_growth, scan, sizes_of
+from ._scan import SCALES, SIZES, neighbourhood_growth, scan, sizes_of
 
-# Embeddings and offsets of the k-means starts. Other labellings must not be added unseen: k-means
+# Offsets of the k-means starts. Other labellings must not be added unseen: k-means
 # and Ward's method on rows that are not of unit length find the outliers of heavy tails, so that 1
 # to 3 of 6 draws of t noise have p = .05 with 500 samples.
-COPY_STARTS = (("c", 1 / 6), ("c", 1 / 2), ("c", 5 / 6), ("2c", 1 / 2))
+COPY_STARTS = (1 / 6, 1 / 2, 5 / 6)
 # The mean of the nine best labellings in place of the best: three clusters at distance 2.5, of 100
 # samples, have a mean z of 3.2 in place of 3.0.
 N_BEST = 9
@@ -108,15 +109,15 @@ def _labellings(rows, n_clusters):
     n = len(rows[0].roots)
     growth = neighbourhood_growth(n, n_clusters)
     sizes = sizes_of(n, [round(growth * d) for d in SIZES])
-    graphs = scan(
-        rows, np.ones((len(rows), n), dtype=bool), sizes, 2 * n_clusters, growth=growth, n_threads=1
-    )
+    is_present = np.ones((len(rows), n), dtype=bool)
+    n_vectors = dict.fromkeys(SCALES, n_clusters)
+    graphs = scan(rows, is_present, sizes, n_vectors, growth=growth, n_threads=1)
     labellings, affinity = [], 0
     # One labelling for each graph and start; the largest graphs of all kinds are added, because one
     # graph alone would favour its own labellings.
-    for _, size, A, values, vectors in graphs:
-        for kind, offset in COPY_STARTS:
-            points = embedded(values, vectors, n_clusters, kind)
+    for _, size, A, _, vectors in graphs:
+        points = normalize(vectors[:, :n_clusters])
+        for offset in COPY_STARTS:
             starts = partial(even_starts, offset=offset)
             labellings.append(assign(points, n_clusters, init=starts, n_init=1))
         if size == sizes[-1]:

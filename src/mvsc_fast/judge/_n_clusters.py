@@ -23,7 +23,7 @@ from ._modularity import modularity
 from ._parts import groups_in_words, hidden_groups
 from ._plots import plot_counts
 from ._ridge import Judge, adjusted_mutual_information
-from ._scan import SIZES, scan
+from ._scan import SCALES, SIZES, scan
 from ._support import views_of
 
 if TYPE_CHECKING:
@@ -240,7 +240,13 @@ def suggest_n_clusters(
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         used = views_of(sample)
         counts = _counts(largest)
-        graphs = scan(used.present_rows, used.present, SIZES, largest, n_threads=n_threads)
+        graphs = scan(
+            used.present_rows,
+            used.present,
+            SIZES,
+            dict.fromkeys(SCALES, largest),
+            n_threads=n_threads,
+        )
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability, best = _judged(used.rows, counts, labels)

@@ -78,7 +78,8 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
         As for `row_tensor`.
     sizes : sequence of int
         Mean numbers of tubes that a sample keeps.
-    n_components : int
+    n_components : dict of int
+        Numbers of eigenvectors by the kind of graph.
     growth : float, default=1.0
         As for `row_tensor`; ``sizes`` are already multiplied by it.
     n_threads : int
@@ -93,7 +94,8 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
     """
     n, block = present.shape[1], None
     for kind, d, affinity in graphs_of_sizes(rows, present, sizes, growth, n_threads):
-        values, block = leading_block(affinity, min(n_components, n), block, n_threads)
+        count = min(n_components[kind], n)
+        values, block = leading_block(affinity, count, block, n_threads)
         yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
 
 

@@ -153,8 +153,8 @@ class ConsensusTLRR(MultiViewClusterer):
         Warnings of the fit.
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
-        "centred", "neighbors", or "none" for joined rows), ``n_neighbors``, ``embedding`` ("c" or
-        "2c" eigenvectors, "diffusion" map; of joined rows, "standard" columns, or "rows" as they
+        "centred", "neighbors", or "none" for joined rows), ``n_neighbors``, ``embedding`` ("c"
+        eigenvectors, "diffusion" map; of joined rows, "standard" columns, or "rows" as they
         are), ``algorithm``, ``predictability``, ``predictability_unrefined`` (before refinement),
         ``predictability_by_view`` (mean from each view alone), ``modularity`` in
         ``affinity_matrix_`` over the largest at the sizes of the clusters, ``fused`` (whether it

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
 
 from .._utils.labels import check_labels, index_of
 from .._utils.parameters import CHECKS, count, draw_seed
@@ -17,7 +18,7 @@ from .._utils.types import IntArray, Seed
 from .._utils.validation import check_clusters
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import solve_tlrr
-from ..spectral._cut import by_appearance, embedded
+from ..spectral._cut import by_appearance
 from ..spectral._eigenvectors import normalized_eigenvectors
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
@@ -158,7 +159,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     # The eigenvectors of the n x n affinity are constant on tuples. Up to the lengths of rows,
     # normalised in the embedding, they equal those of the sums over pairs of tuples.
     affinity = regularized(S, S_W, size.sum())
-    embedding = embedded(*normalized_eigenvectors(affinity, n_clusters), n_clusters, "c")
+    embedding = normalize(normalized_eigenvectors(affinity, n_clusters)[1])
     # Tuples weigh as many points as they have samples.
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(embedding, sample_weight=size).labels_

@@ -36,24 +36,6 @@ def symmetric_sum(tensor, *, keep_diagonal=False):
     return S
 
 
-def embedded(values, vectors, n_clusters, kind):
-    """Rows of unit length from 2 c leading eigenpairs.
-
-    Parameters
-    ----------
-    values, vectors
-        Of `normalized_eigenvectors`.
-    n_clusters : int
-        c.
-    kind : {"c", "2c"}
-        "c" uses the first c eigenvectors. "2c" uses all, multiplied by their squared eigenvalues,
-        which separates clusters that c eigenvectors cannot separate.
-    """
-    if kind == "c":
-        return normalize(vectors[:, :n_clusters])
-    return normalize(vectors * np.maximum(values, 0) ** 2)
-
-
 def diffusion_map(affinity, values, vectors):
     """Coordinates of a random walk on a graph, whose lengths count.
 
@@ -193,7 +175,7 @@ def by_appearance(labels):
 
 def normalized_cut(S, n_clusters, *, n_init, random_state):
     """Labels and embedding of `spectral_labels`."""
-    embedding = embedded(*normalized_eigenvectors(S, n_clusters), n_clusters, "c")
+    embedding = normalize(normalized_eigenvectors(S, n_clusters)[1])
     degree = np.ravel(S.sum(axis=1))
     labels = assign(embedding, n_clusters, order=degree, n_init=n_init, random_state=random_state)
     return labels, embedding
