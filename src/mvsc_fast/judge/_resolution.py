@@ -16,14 +16,14 @@ from ..spectral._leiden import import_igraph, leiden, leiden_graph
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._scaling import check_scale
-from ._n_clusters import (
+from ._levels import (
     agreement,
     by_size,
-    smallest_cluster,
+    groups_in_words,
+    hidden_groups,
+    plot_counts,
     supported_counts,
 )
-from ._parts import groups_in_words, hidden_groups
-from ._plots import plot_counts
 from ._ridge import Judge, adjusted_mutual_information, refined_labellings
 from ._scan import SIZES, TYPICAL, graphs_of_sizes, neighbourhood_growth
 from ._support import views_of
@@ -200,20 +200,18 @@ def suggest_resolution(
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.
     described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
-    nonnegative = [view.nonnegative for view in used.rows]
-    hidden = {}
+    sizes, hidden = {}, {}
     for t in described:
-        groups = hidden_groups(used.complete, nonnegative, labellings[t], seed)
-        hidden[float(values[t])] = {
-            k: np.sort(sample.samples[group]) for k, group in groups.items()
-        }
+        resolution = float(values[t])
+        sizes[resolution] = np.bincount(labellings[t])
+        hidden[resolution] = hidden_groups(used, sample.samples, labellings[t], seed)
     return Resolutions(
         tuple(values[supported].tolist()),
         values,
         *evidence,
         len(sample.samples),
-        smallest=np.array([smallest_cluster(labels) for labels in labellings]),
-        sizes={float(values[t]): np.bincount(labellings[t]) for t in described},
+        smallest=np.array([np.bincount(labels)[-1] for labels in labellings]),
+        sizes=sizes,
         hidden=hidden,
     )
 
