@@ -15,7 +15,7 @@ from .._utils.messages import counted
 from .._utils.parts import MAX_ROWS, Part, Table
 from ..judge._predictor import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
-from ..judge._support import MIN_Z, ViewGraphs, camps
+from ..judge._support import ViewGraphs, camps
 from ..spectral import spectral_embedding
 from ..views._rows import missing_rows
 from ._plots import plot_embedding
@@ -192,8 +192,7 @@ class ViewFacts(NamedTuple):
     table: Table | None
     n_incomplete: int | None  # samples that lack a view
     excluded: list  # names of the views that the fit excluded
-    parts: list  # of an `Explanation`: what was found
-    details: list  # and how
+    parts: list  # of an `Explanation`
 
 
 def describe_views(fit):
@@ -210,24 +209,20 @@ def describe_views(fit):
     if support is None and fit.views is not None and len(fit.clusters) > 1:
         support = ViewGraphs(fit.lifted).support(fit.codes)
     if support is None:
-        return ViewFacts(None, n_incomplete, [], [], [])
+        return ViewFacts(None, n_incomplete, [], [])
     used = getattr(model, "views_used_", range(len(names)))
     excluded = [name for i, name in enumerate(names) if i not in used]
-    agreement = getattr(model, "view_agreement_", None)
     columns["support"] = support
-    remarks = _remarks(fit, support, excluded, agreement)
+    remarks = _remarks(fit, support, excluded)
     if any(remarks):
         columns["remark"] = remarks
 
-    # The parts that show it.
-    table, details = Table(columns), []
+    # The part that shows it.
+    table = Table(columns)
     sentence = "support: how far the clusters follow the view's own neighbors; large in noise, too."
     draw = partial(_draw_support, names, support, excluded)
     pictures = {"Support of each view for the clusters": draw}
-    if agreement is not None and not np.isnan(agreement).all() and len(names) <= MAX_ROWS:
-        details.append(_agreement_part(names, agreement))
-    parts = [Part("Views", table, [sentence], pictures)]
-    return ViewFacts(table, n_incomplete, excluded, parts, details)
+    return ViewFacts(table, n_incomplete, excluded, [Part("Views", table, [sentence], pictures)])
 
 
 def _count_missing(first, views):
@@ -236,9 +231,9 @@ def _count_missing(first, views):
     return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
 
 
-def _remarks(fit, support, excluded, agreement):
+def _remarks(fit, support, excluded):
     """A remark on each view, or ""."""
-    remarks = [""] * len(fit.names)
+    remarks, agreement = [""] * len(fit.names), getattr(fit.model, "view_agreement_", None)
     groups = [] if agreement is None else camps(agreement, len(fit.samples))
     for number, group in enumerate(groups, 1):
         for i in group:
@@ -249,19 +244,6 @@ def _remarks(fit, support, excluded, agreement):
         elif support[i] < MIN_SUPPORT:
             remarks[i] = remarks[i] or "little support for these clusters"
     return remarks
-
-
-def _agreement_part(names, agreement):
-    """How far each two views agree."""
-    # Numbers above the columns, because names would make the table too wide.
-    columns = {"": [str(i) if name == i else f"{i} {name}" for i, name in enumerate(names)]}
-    for i, values in enumerate(agreement):
-        columns[str(i)] = ["" if np.isnan(z) else f"{z:.1f}" for z in values]
-    sentence = (
-        "By how many standard deviations two views agree on the neighbors of samples more than by "
-        f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
-    )
-    return Part("Agreement of the views", Table(columns), [sentence])
 
 
 def _draw_support(names, support, excluded, ax=None):

@@ -288,7 +288,7 @@ def explain(
         profiles=profiles,
         predictability=evidence.predictability,
         findings=findings,
-        computation=computation_parts(fit, view_facts, counts, paragraph),
+        computation=computation_parts(fit, paragraph),
         methods_paragraph=paragraph,
     )
 
