@@ -46,7 +46,12 @@ class BoundModel(NamedTuple):
     @property
     def used(self):
         """Indices of the views that the fit did not exclude."""
-        return list(getattr(self.model, "views_used_", range(len(self.views))))
+        return list(getattr(self.model, "views_used_", range(len(self.names))))
+
+    @property
+    def excluded(self):
+        """Names of the other views."""
+        return [name for i, name in enumerate(self.names) if i not in self.used]
 
 
 def bind_views(model, views):

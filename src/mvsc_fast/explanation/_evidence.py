@@ -91,13 +91,17 @@ def _combine(fit, margin):
     agreeing = np.zeros(len(fit.codes))
     for labels in labellings:
         # Clusters of a candidate have other numbers: they are matched one to one first.
-        clusters, partners = linear_sum_assignment(
-            contingency_matrix(fit.codes, labels), maximize=True
-        )
-        partner = np.full(fit.codes.max() + 1, -1)
-        partner[clusters] = np.unique(labels)[partners]
-        agreeing += partner[fit.codes] == labels
+        agreeing += stay_together(fit.codes, labels)
     return (margin + agreeing / len(labellings)) / 2
+
+
+def stay_together(codes, labels):
+    """Which samples are in the partner of their cluster, if clusters are matched one to one."""
+    codes, labels = (np.unique(x, return_inverse=True)[1] for x in (codes, labels))
+    clusters, partners = linear_sum_assignment(contingency_matrix(codes, labels), maximize=True)
+    partner = np.full(codes.max() + 1, -1)
+    partner[clusters] = partners
+    return partner[codes] == labels
 
 
 def find_embedding(model, n_clusters):
@@ -186,21 +190,12 @@ def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
 # --------------------------------------------------------------------------------------- the views
 
 
-class ViewFacts(NamedTuple):
-    """What is known of the views."""
-
-    table: Table | None
-    n_incomplete: int | None  # samples that lack a view
-    excluded: list  # names of the views that the fit excluded
-    parts: list  # of an `Explanation`
-
-
 def describe_views(fit):
-    """The `ViewFacts` of a `BoundModel`."""
+    """What is known of the views, a `Part` or None, and the number of samples that lack a view."""
     # Sizes of the views, and how many samples lack them.
-    model, names, columns, n_incomplete = fit.model, fit.names, {}, None
+    model, names, columns, n_incomplete = fit.model, fit.names, {}, 0
     columns["view"] = [str(name) for name in names]
-    if fit.views is not None:
+    if fit.source is not None:
         *missing, n_incomplete = fit.source.sum(_count_missing).tolist()
         columns |= {"features": fit.source.n_features, "samples without": missing}
 
@@ -209,20 +204,15 @@ def describe_views(fit):
     if support is None and fit.views is not None and len(fit.clusters) > 1:
         support = ViewGraphs(fit.lifted).support(fit.codes)
     if support is None:
-        return ViewFacts(None, n_incomplete, [], [])
-    used = getattr(model, "views_used_", range(len(names)))
-    excluded = [name for i, name in enumerate(names) if i not in used]
+        return None, n_incomplete
     columns["support"] = support
-    remarks = _remarks(fit, support, excluded)
+    remarks = _remarks(fit, support)
     if any(remarks):
         columns["remark"] = remarks
-
-    # The part that shows it.
-    table = Table(columns)
     sentence = "support: how far the clusters follow the view's own neighbors; large in noise, too."
-    draw = partial(_draw_support, names, support, excluded)
+    draw = partial(_draw_support, names, support, fit.excluded)
     pictures = {"Support of each view for the clusters": draw}
-    return ViewFacts(table, n_incomplete, excluded, [Part("Views", table, [sentence], pictures)])
+    return Part("Views", Table(columns), [sentence], pictures), n_incomplete
 
 
 def _count_missing(first, views):
@@ -231,7 +221,7 @@ def _count_missing(first, views):
     return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
 
 
-def _remarks(fit, support, excluded):
+def _remarks(fit, support):
     """A remark on each view, or ""."""
     remarks, agreement = [""] * len(fit.names), getattr(fit.model, "view_agreement_", None)
     groups = [] if agreement is None else camps(agreement, len(fit.samples))
@@ -239,7 +229,7 @@ def _remarks(fit, support, excluded):
         for i in group:
             remarks[i] = f"group {number} of {len(groups)} that show different clusters"
     for i, name in enumerate(fit.names):
-        if name in excluded:
+        if name in fit.excluded:
             remarks[i] = "excluded, see the warnings of the fit"
         elif support[i] < MIN_SUPPORT:
             remarks[i] = remarks[i] or "little support for these clusters"

@@ -25,6 +25,7 @@ LEIDEN = (
     "communities. Scientific Reports 9, 2019, doi:10.1038/s41598-019-41695-z"
 )
 CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
+ALWAYS_NAMED = ("n_clusters", "random_state")  # parameters
 WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
 SUPPORTED = (
     "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
@@ -35,14 +36,14 @@ SUPPORTED = (
 # ------------------------------------------------------------------------------------ the paragraph
 
 
-def methods_paragraph(fit, view_facts, counts, structure):
-    """The paragraph for a `BoundModel`, the `ViewFacts`, and results of tests or None."""
+def methods_paragraph(fit, n_incomplete, counts, structure):
+    """The paragraph for a `BoundModel`, and results of tests or None."""
     # The data and what was done with them before the fit.
     model, n = fit.model, len(fit.labels)
     method, run = type(model).__name__, getattr(model, "run_", {})
     sentences = [f"We clustered {counted(n, 'sample')}{_data_text(fit)}."]
-    if view_facts.n_incomplete:
-        sentences.append(f"{counted(view_facts.n_incomplete, 'sample')} lacked at least one view.")
+    if n_incomplete:
+        sentences.append(f"{counted(n_incomplete, 'sample')} lacked at least one view.")
     if structure is not None:
         sentences.append(structure.sentence)
     steps = ", then ".join(" ".join(str(step).split()) for step in fit.steps)
@@ -51,11 +52,13 @@ def methods_paragraph(fit, view_facts, counts, structure):
         sentences.append(f"Processing: {processing}.")
 
     # Parameters that the user has chosen, and what they led to.
-    reported = {"random_state", *_chosen_parameters(model)}.difference(WITHOUT_EFFECT)
-    values = model.get_params(deep=False).items()
-    parameters = ", ".join(f"{name}={value!r}" for name, value in values if name in reported)
+    defaults, parameters = type(model)().get_params(deep=False), []
+    for name, value in model.get_params(deep=False).items():
+        is_chosen = name not in WITHOUT_EFFECT and repr(value) != repr(defaults[name])
+        if is_chosen or name in ALWAYS_NAMED:
+            parameters.append(f"{name}={value!r}")
     sentences.append(
-        f"{method} found {counted(len(fit.clusters), 'cluster')} ({parameters}; other "
+        f"{method} found {counted(len(fit.clusters), 'cluster')} ({', '.join(parameters)}; other "
         "parameters at their defaults)."
     )
     # What was selected, the software, and the paper to cite.
@@ -66,8 +69,8 @@ def methods_paragraph(fit, view_facts, counts, structure):
             f"({counts.confidence} confidence; other candidates: {others})."
         )
     sentences += _sample_sentences(fit)
-    if view_facts.excluded:
-        names = ", ".join(map(str, view_facts.excluded))
+    if fit.excluded:
+        names = ", ".join(map(str, fit.excluded))
         sentences.append(f"Views excluded as uninformative: {names}.")
     software = (
         f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
@@ -113,16 +116,6 @@ def _sample_sentences(fit):
             f"{m} of {n} samples were clustered; the labels of the others were predicted."
         )
     return sentences
-
-
-def _chosen_parameters(model):
-    """Names of the parameters of an estimator that are not at their defaults."""
-    defaults = type(model)().get_params(deep=False)
-    return [
-        name
-        for name, value in model.get_params(deep=False).items()
-        if repr(value) != repr(defaults[name]) or name == "n_clusters"
-    ]
 
 
 # ---------------------------------------------------------------------------------------- the parts

@@ -146,12 +146,6 @@ def _bright_end(image, groups):
     return 1.0
 
 
-def compute_consensus(labellings):
-    """Share of the labellings that join each pair of samples, float32."""
-    joined = sum(np.equal.outer(labels, labels).astype(np.float32) for labels in labellings)
-    return joined / len(labellings)
-
-
 def plot_consensus(
     candidates: Mapping[str, NDArray[Any]], labels: ArrayLike, *, ax: Axes | None = None
 ) -> Axes:
@@ -173,7 +167,9 @@ def plot_consensus(
     labels = _check_labels(labels, candidates["labels"].shape[1])
     order = np.argsort(labels, kind="stable")
     rows = order[:: -(-len(order) // MAX_CONSENSUS)]
-    shares = compute_consensus(candidates["labels"][:, rows])
+    labellings = candidates["labels"][:, rows]
+    joined = sum(np.equal.outer(row, row).astype(np.float32) for row in labellings)
+    shares = joined / len(labellings)
     return _plot_blocks(shares, labels[rows], ax=ax, scale="share of the labellings", top=1)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.linalg
 
 from .._utils.messages import counted
-from .._utils.parameters import CHECKS, check_integer, draw_seed, either
+from .._utils.parameters import CHECKS, check_integer, draw_seed
 from .._utils.parts import ShortRepr, html_lines
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
-MAX_CLUSTERS = 50  # largest number of clusters of max_clusters="auto"
 MIN_PER_CLUSTER = 3  # minimum number of samples per cluster
 ROUNDS = 6  # k-means iterations; the seeds are well spread
 
@@ -148,7 +146,7 @@ class ClusterCounts(ShortRepr):
 def suggest_n_clusters(
     views: Views,
     *,
-    max_clusters: int | Literal["auto"] = "auto",
+    max_clusters: int = 50,
     max_samples: int = 1000,
     scale: Scale | None = None,
     random_state: Seed = None,
@@ -181,9 +179,8 @@ def suggest_n_clusters(
         Views of shape (n_samples, n_features_i), as for `ConsensusTLRR`; samples may lack views.
         Constant views and views without repeated structure are excluded with a warning. As in
         `fit`, columns that need scaling are reported by a warning.
-    max_clusters : int or "auto", default="auto"
-        Largest number of clusters to evaluate. "auto" is the smaller of 50 and a third of the
-        number of samples.
+    max_clusters : int, default=50
+        Largest number of clusters to evaluate; at most a third of the number of samples are.
     max_samples : int, default=1000
         Maximum number of samples to use. If there are more samples, a uniform subsample of this
         size is used.
@@ -213,7 +210,7 @@ def suggest_n_clusters(
     4
     """
     # Parameters are checked before the data are read, which may take long.
-    max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
+    max_clusters = check_integer(max_clusters, "max_clusters", 2)
     max_samples = check_integer(max_samples, "max_samples", 2 * MIN_PER_CLUSTER)
     seed = draw_seed(random_state)
     scale = check_scale(scale, "scale")
@@ -226,16 +223,7 @@ def suggest_n_clusters(
         )
     # The cost grows with samples times counts, so a sample is used, and its size limits the counts.
     sample = drawn(source, max_samples, 2 * MIN_PER_CLUSTER, seed, scale=scale)
-    largest = len(sample.samples) // MIN_PER_CLUSTER
-    if max_clusters == "auto":
-        largest = min(largest, MAX_CLUSTERS)
-    elif max_clusters > largest:
-        raise ValueError(
-            f"max_clusters={max_clusters} is too large for {len(sample.samples)} samples: it must "
-            f"be at most {largest}, one cluster for every {MIN_PER_CLUSTER} samples"
-        )
-    else:
-        largest = max_clusters
+    largest = min(max_clusters, len(sample.samples) // MIN_PER_CLUSTER)
     # Every graph is cut at every count. The graphs then vote: those whose labels are more
     # predictable have larger weights.
     with use_threads(n_threads, len(sample.samples)) as n_threads:
