@@ -6,7 +6,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
@@ -15,7 +14,7 @@ from .._utils.messages import counted
 from .._utils.parts import MAX_ROWS, Part, Table
 from ..judge._predictor import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
-from ..judge._support import ViewGraphs, camps
+from ..judge._support import ViewGraphs, camps, count_votes
 from ..spectral import spectral_embedding
 from ..views._rows import missing_rows
 from ._plots import plot_embedding
@@ -46,7 +45,7 @@ def judge_labels(fit):
     indicators = one_hot(codes, c)
     if fit.views is None:
         # Similarities: the votes of the neighbours of each sample.
-        scores = _count_votes(fit.model.affinity_matrix_, indicators)
+        scores = count_votes(fit.model.affinity_matrix_, indicators).astype(np.float32)
         true, predicted = codes, scores.argmax(axis=1)
         predictability = adjusted_mutual_information(codes, predicted)
     else:
@@ -63,15 +62,6 @@ def judge_labels(fit):
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)
     return Evidence(predictability, predictable, margin, second, _combine(fit, margin))
-
-
-def _count_votes(affinity, indicators):
-    """D^-1 A Y for an affinity A, whose diagonal is ignored, and indicators Y."""
-    diagonal = affinity.diagonal()
-    degree = np.asarray(affinity.sum(axis=1)).ravel() - diagonal
-    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
-    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
-    return ((A @ indicators - diagonal[:, None] * indicators) * weight).astype(np.float32)
 
 
 def mean_by_cluster(values, codes, n_clusters):

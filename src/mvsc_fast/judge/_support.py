@@ -88,8 +88,13 @@ def view_support(graphs, labels):
         at least 0.
     """
     Y = one_hot(labels, int(labels.max()) + 1)
-    votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
+    votes = [count_votes(A, Y).argmax(axis=1) for A in graphs]
     return np.array([adjusted_mutual_information(labels, vote) for vote in votes])
+
+
+def count_votes(A, Y):
+    """A Y for a graph A, whose diagonal is ignored, and indicators Y."""
+    return np.asarray(A @ Y) - A.diagonal()[:, None] * Y
 
 
 def _graph(X):
