@@ -119,15 +119,14 @@ def _plot_blocks(S, labels, *, ax, scale, top=None):
 
 def _blocks(codes):
     """Block of each sample, and group of each block: groups are divided into blocks of one size."""
-    sizes = np.bincount(codes)
     size = -(-len(codes) // MAX_BLOCKS)
-    n_blocks = -(-sizes // size)
-    order = np.argsort(codes, kind="stable")
-    ranks = np.empty(len(codes), dtype=np.intp)  # of each sample within its group
-    ranks[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    within = ranks * n_blocks[codes] // sizes[codes]
-    first = np.cumsum(n_blocks) - n_blocks
-    return first[codes] + within, np.repeat(np.arange(len(sizes)), n_blocks)
+    block_of_sample, group_of_block = np.empty(len(codes), dtype=np.intp), []
+    for group, n_members in enumerate(np.bincount(codes).tolist()):
+        members = np.flatnonzero(codes == group)
+        for block in np.array_split(members, -(-n_members // size)):
+            block_of_sample[block] = len(group_of_block)
+            group_of_block.append(group)
+    return block_of_sample, np.array(group_of_block)
 
 
 def _bright_end(image, groups):

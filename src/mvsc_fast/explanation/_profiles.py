@@ -107,17 +107,17 @@ def _original_features(fit):
         last[name] = Features(name, columns, X[has], has, [None] * len(columns))
     if fit.originals is None:
         return list(last.values())
-    pairs, is_list = listed_views(fit.originals)
-    tables = {name: _read_table(X, name if is_list else None, fit) for name, X in pairs}
     # Where a table of the user cannot be read, the columns of the fit take its place, and so do the
     # words of the texts of a table.
+    pairs, is_list = listed_views(fit.originals)
     if is_list:
-        candidates = [table or _words(last.get(name)) for name, table in tables.items()]
-    elif tables[0] is None:
-        return list(last.values())
+        candidates = [_read_table(X, name, fit) or _words(last.get(name)) for name, X in pairs]
     else:
-        names = getattr(fit.steps[0], "text_views_", [])
-        candidates = [tables[0], *(_words(last.get(name)) for name in names)]
+        table = _read_table(pairs[0][1], None, fit)
+        if table is None:
+            return list(last.values())
+        text_views = getattr(fit.steps[0], "text_views_", [])
+        candidates = [table, *(_words(last.get(name)) for name in text_views)]
     return [features for features in candidates if features is not None]
 
 
