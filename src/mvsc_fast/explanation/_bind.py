@@ -122,12 +122,6 @@ def _check_views(model, source, labels):
             f"the views have {source.n_samples} samples, but the model was fitted on "
             f"{len(labels)}: pass the views of fit, in the same order"
         )
-    expected = getattr(model, "n_features_per_view_", source.n_features)
-    if source.n_features != expected:
-        raise ValueError(
-            f"the views have {source.n_features} features, expected {expected}: pass the views of "
-            "fit"
-        )
     if hasattr(model, "view_names_in_"):
         check_columns(model, source)
 

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed
-from .._utils.parts import ShortRepr, html_lines
+from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
@@ -113,9 +113,6 @@ class ClusterCounts(ShortRepr):
             *groups_in_words(self.hidden, self.sizes),
         ]
         return "\n".join(lines)
-
-    def _repr_html_(self):
-        return html_lines(str(self))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot stability, criterion and predictability against the number of clusters.

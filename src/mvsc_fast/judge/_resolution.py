@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, draw_seed, positive
-from .._utils.parts import ShortRepr, html_lines
+from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._leiden import import_igraph, leiden, leiden_graph
@@ -69,9 +69,6 @@ class Resolutions(ShortRepr):
             for r, c, smallest in rows
         ]
         return "\n".join(lines)
-
-    def _repr_html_(self):
-        return html_lines(str(self))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot stability and predictability against the resolution, the supported ones circled.
