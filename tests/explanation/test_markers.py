@@ -343,16 +343,3 @@ def test_the_heat_map_has_the_rows_that_fit_into_the_axes(data):
     assert len(small.images[0].get_array()) <= 1 / 0.15 < len(usual.images[0].get_array())
     fewer = plot_markers(table, n_top=1)
     assert fewer.figure.get_figheight() < usual.figure.get_figheight()
-
-
-def test_one_category_of_a_column_describes_a_cluster():
-    """Each cluster has two that are typical."""
-    y = np.arange(80) % 2
-    region = np.array(list("abcd"))[2 * y + np.arange(80) // 2 % 2]
-    frame = pd.DataFrame({"x": np.random.default_rng(0).standard_normal(80) + 9 * y, "in": region})
-    steps = make_column_transformer((StandardScaler(), ["x"]))
-    model = make_pipeline(steps, KMeans(2, n_init=1, random_state=0)).fit(frame)
-    told = explain(model, frame)
-    assert {"in = a", "in = b"} <= set(told.profiles["feature"].tolist())
-    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
-    assert [text.count("in = ") for text in part.table["differs most in"]] == [1, 1]

@@ -25,13 +25,7 @@ TITLES = [
     "Views",
     "Numbers of clusters",
 ]
-DETAILS = [
-    "Before the fit",
-    "How the labels were chosen",
-    "Agreement of the views",
-    "Parameters",
-    "Methods paragraph",
-]
+DETAILS = ["Before the fit", "How the labels were chosen", "Methods paragraph"]
 TEXT = """\
 KMeans: 40 samples in 2 clusters, 1 view
 

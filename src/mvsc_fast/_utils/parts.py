@@ -137,7 +137,10 @@ class Part:
 
 
 class ShortRepr:
-    """Results that print as shapes of arrays, values of figures, nothing else."""
+    """Results whose repr is shapes of arrays and values of figures; Jupyter shows their text."""
+
+    def _repr_html_(self):
+        return html_lines(str(self))
 
     def __repr__(self):
         fields = [

@@ -7,8 +7,8 @@ top.
 from .._utils.parts import Table
 from ._cells import joint_graph
 from ._explain import Explanation
-from ._markers import markers, plot_markers
-from ._plots import plot_consensus, plot_embedding, plot_similarity
+from ._markers import markers
+from ._plots import plot_consensus, plot_embedding, plot_markers, plot_similarity
 from ._stability import Stability, stability
 
 __all__ = [

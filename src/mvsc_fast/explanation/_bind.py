@@ -30,23 +30,29 @@ class BoundModel(NamedTuple):
 
     model: object  # the last step of a pipeline
     steps: list  # the earlier steps
+    originals: object  # the views before these steps; None without steps
     labels: np.ndarray  # ``labels_`` in memory
     samples: np.ndarray  # indices of the clustered samples
     clusters: np.ndarray  # the distinct labels of these samples
     codes: np.ndarray  # index of the cluster of each clustered sample
     ids: np.ndarray  # names of the samples, or their indices
     names: list  # of the views
-    columns: list  # names of the features of each view, or their indices
-    source: RowSource | None  # all samples; None for similarities
-    views: list | None  # the clustered samples, with filled cells; None as ``source``
-    lifted: list | None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
-    lifts: list | None  # their lifts
-    originals: object  # the views before the steps of a pipeline; None without steps
+    # None for similarities:
+    columns: list | None = None  # names of the features of each view, or their indices
+    source: RowSource | None = None  # all samples
+    views: list | None = None  # the clustered samples, with filled cells
+    lifted: list | None = None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
+    lifts: list | None = None  # their lifts
 
     @property
     def used(self):
         """Indices of the views that the fit did not exclude."""
-        return list(getattr(self.model, "views_used_", range(len(self.views))))
+        return list(getattr(self.model, "views_used_", range(len(self.names))))
+
+    @property
+    def excluded(self):
+        """Names of the other views."""
+        return [name for i, name in enumerate(self.names) if i not in self.used]
 
 
 def bind_views(model, views):
@@ -67,10 +73,10 @@ def bind_views(model, views):
     samples = getattr(model, "samples_", np.arange(len(labels)))
     clusters, codes = np.unique(labels[samples], return_inverse=True)
     ids = np.arange(len(labels)) if ids is None else ids
-    facts = model, steps, labels, samples, clusters, codes, ids
+    names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
+    fit = BoundModel(model, steps, originals, labels, samples, clusters, codes, ids, list(names))
     if takes_similarities(model):
-        names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
-        return BoundModel(*facts, list(names), [], None, None, None, None, None)
+        return fit
 
     # Rows of the clustered samples are read once; the fit's own labels show whether they are right.
     if hasattr(model, "view_names_in_"):
@@ -95,7 +101,9 @@ def bind_views(model, views):
         columns = [list(feature_names[name]) for name in names]
     pairs = zip(columns, source.n_features, strict=True)
     columns = [list(range(d)) if texts is None else texts for texts, d in pairs]
-    return BoundModel(*facts, names, columns, source, unscaled, lifted, lifts, originals)
+    return fit._replace(
+        names=names, columns=columns, source=source, views=unscaled, lifted=lifted, lifts=lifts
+    )
 
 
 def _names_out(steps):
@@ -113,12 +121,6 @@ def _check_views(model, source, labels):
         raise ValueError(
             f"the views have {source.n_samples} samples, but the model was fitted on "
             f"{len(labels)}: pass the views of fit, in the same order"
-        )
-    expected = getattr(model, "n_features_per_view_", source.n_features)
-    if source.n_features != expected:
-        raise ValueError(
-            f"the views have {source.n_features} features, expected {expected}: pass the views of "
-            "fit"
         )
     if hasattr(model, "view_names_in_"):
         check_columns(model, source)

@@ -278,11 +278,12 @@ def annotate(
         raise ValueError(f'key must be a name without "/", such as "mvsc", got {key!r}')
     n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
     if batch is not None and batch not in data.obs:
-        parts = getattr(data, "mod", {}).items()
-        holders = [name for name, part in parts if batch in part.obs]
-        remedy = f"copy it from {shown(*holders)} with data.pull_obs({batch!r})"
-        columns = f"it has {shown(*data.obs) or 'none'}"
-        raise ValueError(f"data.obs has no column {batch!r}: {remedy if holders else columns}")
+        modalities = getattr(data, "mod", {}).items()
+        holders = [name for name, modality in modalities if batch in modality.obs]
+        remedy = f"it has {shown(*data.obs) or 'none'}"
+        if holders:
+            remedy = f"copy it from {shown(*holders)} with data.pull_obs({batch!r})"
+        raise ValueError(f"data.obs has no column {batch!r}: {remedy}")
     views = data if views is None else views
     names = np.asarray(data.obs_names)
     ids = None if views is data else sample_ids(views)
@@ -336,7 +337,7 @@ def _warn_of_batch(column, labels):
     has_value = column.notna().to_numpy()
     column, labels = column[has_value], labels[has_value]
     if pd.api.types.is_numeric_dtype(column) and column.nunique() > MAX_LEVELS:
-        column = (column.rank(pct=True) * N_QUANTILES).apply(np.ceil)
+        column = pd.qcut(column, N_QUANTILES, duplicates="drop")
     agreement = adjusted_mutual_info_score(column.astype(str), labels)
     if agreement > MAX_AGREEMENT:
         warn_user(

@@ -6,7 +6,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
@@ -15,7 +14,7 @@ from .._utils.messages import counted
 from .._utils.parts import MAX_ROWS, Part, Table
 from ..judge._predictor import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
-from ..judge._support import MIN_Z, ViewGraphs, camps
+from ..judge._support import ViewGraphs, camps, count_votes
 from ..spectral import spectral_embedding
 from ..views._rows import missing_rows
 from ._plots import plot_embedding
@@ -46,7 +45,7 @@ def judge_labels(fit):
     indicators = one_hot(codes, c)
     if fit.views is None:
         # Similarities: the votes of the neighbours of each sample.
-        scores = _count_votes(fit.model.affinity_matrix_, indicators)
+        scores = count_votes(fit.model.affinity_matrix_, indicators).astype(np.float32)
         true, predicted = codes, scores.argmax(axis=1)
         predictability = adjusted_mutual_information(codes, predicted)
     else:
@@ -63,15 +62,6 @@ def judge_labels(fit):
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)
     return Evidence(predictability, predictable, margin, second, _combine(fit, margin))
-
-
-def _count_votes(affinity, indicators):
-    """D^-1 A Y for an affinity A, whose diagonal is ignored, and indicators Y."""
-    diagonal = affinity.diagonal()
-    degree = np.asarray(affinity.sum(axis=1)).ravel() - diagonal
-    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
-    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
-    return ((A @ indicators - diagonal[:, None] * indicators) * weight).astype(np.float32)
 
 
 def mean_by_cluster(values, codes, n_clusters):
@@ -91,13 +81,17 @@ def _combine(fit, margin):
     agreeing = np.zeros(len(fit.codes))
     for labels in labellings:
         # Clusters of a candidate have other numbers: they are matched one to one first.
-        clusters, partners = linear_sum_assignment(
-            contingency_matrix(fit.codes, labels), maximize=True
-        )
-        partner = np.full(fit.codes.max() + 1, -1)
-        partner[clusters] = np.unique(labels)[partners]
-        agreeing += partner[fit.codes] == labels
+        agreeing += stay_together(fit.codes, labels)
     return (margin + agreeing / len(labellings)) / 2
+
+
+def stay_together(codes, labels):
+    """Which samples are in the partner of their cluster, if clusters are matched one to one."""
+    codes, labels = (np.unique(x, return_inverse=True)[1] for x in (codes, labels))
+    clusters, partners = linear_sum_assignment(contingency_matrix(codes, labels), maximize=True)
+    partner = np.full(codes.max() + 1, -1)
+    partner[clusters] = partners
+    return partner[codes] == labels
 
 
 def find_embedding(model, n_clusters):
@@ -186,22 +180,12 @@ def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
 # --------------------------------------------------------------------------------------- the views
 
 
-class ViewFacts(NamedTuple):
-    """What is known of the views."""
-
-    table: Table | None
-    n_incomplete: int | None  # samples that lack a view
-    excluded: list  # names of the views that the fit excluded
-    parts: list  # of an `Explanation`: what was found
-    details: list  # and how
-
-
 def describe_views(fit):
-    """The `ViewFacts` of a `BoundModel`."""
+    """What is known of the views, a `Part` or None, and the number of samples that lack a view."""
     # Sizes of the views, and how many samples lack them.
-    model, names, columns, n_incomplete = fit.model, fit.names, {}, None
+    model, names, columns, n_incomplete = fit.model, fit.names, {}, 0
     columns["view"] = [str(name) for name in names]
-    if fit.views is not None:
+    if fit.source is not None:
         *missing, n_incomplete = fit.source.sum(_count_missing).tolist()
         columns |= {"features": fit.source.n_features, "samples without": missing}
 
@@ -210,24 +194,15 @@ def describe_views(fit):
     if support is None and fit.views is not None and len(fit.clusters) > 1:
         support = ViewGraphs(fit.lifted).support(fit.codes)
     if support is None:
-        return ViewFacts(None, n_incomplete, [], [], [])
-    used = getattr(model, "views_used_", range(len(names)))
-    excluded = [name for i, name in enumerate(names) if i not in used]
-    agreement = getattr(model, "view_agreement_", None)
+        return None, n_incomplete
     columns["support"] = support
-    remarks = _remarks(fit, support, excluded, agreement)
+    remarks = _remarks(fit, support)
     if any(remarks):
         columns["remark"] = remarks
-
-    # The parts that show it.
-    table, details = Table(columns), []
     sentence = "support: how far the clusters follow the view's own neighbors; large in noise, too."
-    draw = partial(_draw_support, names, support, excluded)
+    draw = partial(_draw_support, names, support, fit.excluded)
     pictures = {"Support of each view for the clusters": draw}
-    if agreement is not None and not np.isnan(agreement).all() and len(names) <= MAX_ROWS:
-        details.append(_agreement_part(names, agreement))
-    parts = [Part("Views", table, [sentence], pictures)]
-    return ViewFacts(table, n_incomplete, excluded, parts, details)
+    return Part("Views", Table(columns), [sentence], pictures), n_incomplete
 
 
 def _count_missing(first, views):
@@ -236,32 +211,19 @@ def _count_missing(first, views):
     return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
 
 
-def _remarks(fit, support, excluded, agreement):
+def _remarks(fit, support):
     """A remark on each view, or ""."""
-    remarks = [""] * len(fit.names)
+    remarks, agreement = [""] * len(fit.names), getattr(fit.model, "view_agreement_", None)
     groups = [] if agreement is None else camps(agreement, len(fit.samples))
     for number, group in enumerate(groups, 1):
         for i in group:
             remarks[i] = f"group {number} of {len(groups)} that show different clusters"
     for i, name in enumerate(fit.names):
-        if name in excluded:
+        if name in fit.excluded:
             remarks[i] = "excluded, see the warnings of the fit"
         elif support[i] < MIN_SUPPORT:
             remarks[i] = remarks[i] or "little support for these clusters"
     return remarks
-
-
-def _agreement_part(names, agreement):
-    """How far each two views agree."""
-    # Numbers above the columns, because names would make the table too wide.
-    columns = {"": [str(i) if name == i else f"{i} {name}" for i, name in enumerate(names)]}
-    for i, values in enumerate(agreement):
-        columns[str(i)] = ["" if np.isnan(z) else f"{z:.1f}" for z in values]
-    sentence = (
-        "By how many standard deviations two views agree on the neighbors of samples more than by "
-        f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
-    )
-    return Part("Agreement of the views", Table(columns), [sentence])
 
 
 def _draw_support(names, support, excluded, ax=None):

@@ -115,11 +115,15 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self):
-        findings = "".join(part.to_html(drawn=False) for part in self.findings)
-        computation = "".join(part.to_html(drawn=False) for part in self.computation)
-        return f"<h2>{escape(self.title)}</h2>{findings}" + folded(
-            "How it was computed", computation
+        return f"<h2>{escape(self.title)}</h2>" + self._halves(self.computation, drawn=False)
+
+    def _halves(self, computation, *, drawn):
+        """What was found as HTML, and how it was computed, folded."""
+        findings, details = (
+            "".join(part.to_html(drawn=drawn) for part in parts)
+            for parts in (self.findings, computation)
         )
+        return findings + folded("How it was computed", details)
 
     def plot(self) -> Figure:
         """Plot the clusters, a map, the certainty of samples and the views.
@@ -168,10 +172,7 @@ class Explanation:
         body = [
             f"<h1>{escape(self.title)}</h1>",
             f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>",
-            *(part.to_html(drawn=True) for part in self.findings),
-            folded(
-                "How it was computed", "".join(part.to_html(drawn=True) for part in computation)
-            ),
+            self._halves(computation, drawn=True),
         ]
         path.write_text(page(self.title, body), encoding="utf-8")
         return path
@@ -221,9 +222,9 @@ def explain(
     -----
     The score of sample i for cluster k is ``s_ik``, the leave-one-out ridge prediction of
     one-hot(labels) / sqrt(cluster size) from the third feature map of `label_predictability`, which
-    `ConsensusTLRR` also uses to label new samples. For precomputed similarities it is the mean of
-    one-hot(labels) / sqrt(cluster size) over the neighbours of i in ``affinity_matrix_``. Negative
-    scores are set to 0. The margin of sample i in cluster a is
+    `ConsensusTLRR` also uses to label new samples. For precomputed similarities it is the weighted
+    sum of one-hot(labels) / sqrt(cluster size) over the neighbours of i in ``affinity_matrix_``.
+    Negative scores are set to 0. The margin of sample i in cluster a is
     ``(s_ia - s_ib) / max(s_ia, s_ib)``, where b is the other cluster with the largest score.
 
     Examples
@@ -245,7 +246,7 @@ def explain(
     with blas_threads(1):
         embedding = find_embedding(fit.model, len(fit.clusters))
         evidence = judge_labels(fit)
-        view_facts = describe_views(fit)
+        views_part, n_incomplete = describe_views(fit)
         profiles = compute_profiles(fit)
     # Tables for users of the result.
     clusters = _tabulate_clusters(fit, evidence, embedding)
@@ -267,7 +268,8 @@ def explain(
         findings.append(profile_part(clusters, profiles))
     if evidence.margin is not None:
         findings.append(certainty_part(fit, samples, uncertain, evidence))
-    findings += view_facts.parts
+    if views_part is not None:
+        findings.append(views_part)
     if counts is not None:
         findings.append(counts_part(counts))
     unknown = _open_questions(fit, embedding, counts, structure)
@@ -277,18 +279,18 @@ def explain(
     # The title and the paragraph repeat what a reader needs without the tables.
     n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
     n_samples, n_clusters = len(fit.labels), counted(len(fit.clusters), "cluster")
-    paragraph = methods_paragraph(fit, view_facts, counts, structure)
+    paragraph = methods_paragraph(fit, n_incomplete, counts, structure)
     return Explanation(
         title=f"{type(fit.model).__name__}: {counted(n_samples, 'sample')} in "
         f"{n_clusters}{n_views}",
         clusters=clusters,
         samples=samples,
         uncertain=uncertain,
-        views=view_facts.table,
+        views=None if views_part is None else views_part.table,
         profiles=profiles,
         predictability=evidence.predictability,
         findings=findings,
-        computation=computation_parts(fit, view_facts, counts, paragraph),
+        computation=computation_parts(fit, paragraph),
         methods_paragraph=paragraph,
     )
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import chain
 
 import numpy as np
 import scipy.sparse
 from scipy.stats import false_discovery_control, norm, rankdata
 from sklearn.utils import gen_batches
 
-from .._utils.figures import add_scale, name_ticks, new_figure
 from .._utils.parameters import check_integer
 from .._utils.parts import Table
 from .._utils.types import Estimator, Views
 from ..views._rows import dense, presence
 from ._bind import bind_views
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 MAX_ENTRIES = 2**22  # of a view that are ranked at once
-MAX_MAP_ROWS, ROW_INCHES = 40, 0.16  # of the heat map
-MAX_NAME_LETTERS = 28
-MAX_EFFECT = 4.0  # at the end of the colour scale
 N_PRINTED = 3  # features of each cluster
 NO_TEST = (
     "The clusters were found from the same features: p and q rank features, and are not "
@@ -85,14 +78,14 @@ def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
     ['cluster', 'view', 'feature', 'effect', 'auc', 'p', 'q']
     """
     n_top = None if n_top is None else check_integer(n_top, "n_top", 1)
-    return compute_markers(bind_views(model, views), n_top)
+    return _compute_markers(bind_views(model, views), n_top)
 
 
-def compute_markers(fit, n_top=None):
+def _compute_markers(fit, n_top):
     """The table of `markers` for a `BoundModel`."""
     if fit.views is None:
         raise ValueError("markers are features: pass the views of fit, not similarities")
-    c, n_views = len(fit.clusters), len(fit.views)
+    c = len(fit.clusters)
     if c < 2:
         raise ValueError("there is only one cluster: it cannot be compared")
 
@@ -102,39 +95,71 @@ def compute_markers(fit, n_top=None):
     for i, X in enumerate(fit.views):
         has = present[i]
         statistics += _compare(X[has], fit.codes[has], c)
-    effect, auc, z = (np.hstack(blocks).ravel() for blocks in zip(*statistics, strict=True))
+    effect, auc, z = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
     p = np.minimum(2 * norm.sf(z), 1)
     q = np.full_like(p, np.nan)
     q[~np.isnan(p)] = false_discovery_control(p[~np.isnan(p)])
-    features = [feature for columns in fit.columns for feature in columns]
-    view_of_feature = np.repeat(np.arange(n_views), [len(columns) for columns in fit.columns])
-    columns = {
-        "cluster": np.repeat(fit.clusters, len(features)),
-        "view": np.tile(np.fromiter(fit.names, dtype=object)[view_of_feature], c),
-        "feature": np.tile(np.fromiter(features, dtype=object), c),
-        "effect": effect,
-        "auc": auc,
-        "p": p,
-        "q": q,
+
+    # The features of each cluster, the best first.
+    view_of_feature = np.repeat(np.arange(len(fit.views)), [len(names) for names in fit.columns])
+    features = {
+        "view": np.fromiter(fit.names, dtype=object)[view_of_feature],
+        "feature": np.fromiter(chain(*fit.columns), dtype=object),
     }
-
-    # The features of each cluster, the best first, and only those that are among the best of their
-    # view in some cluster.
-    cluster = np.repeat(np.arange(c), len(features))
-    order = np.lexsort((-np.nan_to_num(np.abs(effect)), -np.nan_to_num(z, nan=-1), cluster))
-    order = order.reshape(c, -1)
+    ranked = np.lexsort((-np.nan_to_num(np.abs(effect)), -np.nan_to_num(z, nan=-1)))
     if n_top is not None:
-        ranked = order % len(features)
-        best = [row[view_of_feature[row] == i][:n_top] for row in ranked for i in range(n_views)]
-        order = order[np.isin(ranked, np.concatenate(best))].reshape(c, -1)
-    rows = printed_rows(*order.shape)
-    order = order.ravel()
-    return Table({name: column[order] for name, column in columns.items()}, rows, NO_TEST)
+        ranked = best_features(ranked, view_of_feature, n_top)
+    values = {"effect": effect, "auc": auc, "p": p, "q": q}
+    return feature_table(fit.clusters, ranked, features, values, NO_TEST)
 
 
-def printed_rows(c, n_rows):
-    """The first rows of each of c clusters, which have ``n_rows`` each, in a table of all."""
-    return (np.arange(c)[:, None] * n_rows + np.arange(min(N_PRINTED, n_rows))).ravel()
+def best_features(ranked, group_of_feature, n_best):
+    """The features that are among the first of their group in any cluster, for all clusters.
+
+    Parameters
+    ----------
+    ranked : ndarray of shape (c, d) of int
+        Features of each cluster, the best first.
+    group_of_feature : ndarray of shape (d,)
+    n_best : int
+
+    Returns
+    -------
+    ndarray of shape (c, k) of int
+        In the same order.
+    """
+    best = []
+    for row in ranked:
+        for group in np.unique(group_of_feature):
+            best.append(row[group_of_feature[row] == group][:n_best])
+    return ranked[np.isin(ranked, np.concatenate(best))].reshape(len(ranked), -1)
+
+
+def feature_table(clusters, ranked, features, values, note=""):
+    """A row for each cluster and each of its features; the first of each cluster are printed.
+
+    Parameters
+    ----------
+    clusters : ndarray of shape (c,)
+    ranked : ndarray of shape (c, k) of int
+        Indices of features.
+    features : dict of ndarray of shape (d,)
+        What is known of a feature in all clusters.
+    values : dict of ndarray of shape (c, d)
+    note : str
+        See `Table`.
+
+    Returns
+    -------
+    Table
+    """
+    c, k = ranked.shape
+    cluster, feature = np.repeat(np.arange(c), k), ranked.ravel()
+    columns = {"cluster": clusters[cluster]}
+    columns |= {name: column[feature] for name, column in features.items()}
+    columns |= {name: matrix[cluster, feature] for name, matrix in values.items()}
+    printed = np.arange(c)[:, None] * k + np.arange(min(N_PRINTED, k))
+    return Table(columns, printed.ravel(), note)
 
 
 def _compare(X, codes, c):
@@ -202,62 +227,3 @@ def standardised_differences(block, member, sizes):
         mean = member @ block / sizes  # the mean of the others is -mean * sizes / others
         within = (block**2).sum(axis=0) - mean**2 * sizes * n / others
         return mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
-
-
-# ----------------------------------------------------------------------------------------- heat map
-
-
-def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axes:
-    """Plot the effects of the first markers of each cluster as a heat map.
-
-    Parameters
-    ----------
-    table : Table
-        Result of `markers`, or ``profiles`` of an `Explanation`.
-    n_top : int, default=5
-        Markers of each cluster; fewer if there are many clusters.
-    ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    # As many rows as fit, at least one for each cluster.
-    clusters, first, codes = np.unique(table["cluster"], return_index=True, return_inverse=True)
-    max_rows = MAX_MAP_ROWS
-    if ax is not None:
-        max_rows = int(ax.get_window_extent().height / ax.figure.dpi / ROW_INCHES)
-    n_top = max(1, min(n_top, max_rows // len(clusters), table.n_rows // len(clusters)))
-    names = list(zip(table["view"].tolist(), table["feature"].tolist(), strict=True))
-    chosen = dict.fromkeys(names[i] for start in first for i in range(start, start + n_top))
-    row_of_feature = {name: row for row, name in enumerate(chosen)}
-    image = np.full((len(chosen), len(clusters)), np.nan)
-    for name, k, effect in zip(names, codes, table["effect"], strict=True):
-        if name in row_of_feature:
-            image[row_of_feature[name], k] = effect
-
-    ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
-    effects = np.abs(image[np.isfinite(image)])
-    top = min(max(effects.max(initial=0), 1e-9), MAX_EFFECT)
-    limits = {"vmin": -top, "vmax": top, "aspect": "auto", "interpolation": "nearest"}
-    # Infinite effects have the last colours; the largest floats would overflow.
-    image = np.nan_to_num(image, nan=np.nan, posinf=top, neginf=-top)
-    picture = ax.imshow(image, cmap="RdBu_r", **limits)
-    name_ticks(ax.xaxis, clusters, fontsize="small")
-    texts = [_shorten(feature, view) for view, feature in chosen]
-    name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
-    ax.set(xlabel="cluster")
-    add_scale(ax, picture, shrink=0.5, extend="both").set_label(
-        "standardised difference", fontsize="small"
-    )
-    return ax
-
-
-def _shorten(feature, view):
-    """A feature and its view, or the feature alone if both are too long."""
-    name = str(feature) if view is None else f"{feature} ({view})"
-    if len(name) <= MAX_NAME_LETTERS:
-        return name
-    feature = str(feature)
-    is_long = len(feature) > MAX_NAME_LETTERS
-    return f"{feature[: MAX_NAME_LETTERS - 3]}..." if is_long else feature

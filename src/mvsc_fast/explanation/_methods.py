@@ -12,7 +12,7 @@ import sklearn
 from .. import __version__
 from .._utils.messages import counted
 from .._utils.parts import Part, Table
-from ..judge._parts import groups_in_words
+from ..judge._levels import groups_in_words
 from ._plots import plot_consensus, plot_similarity
 
 CITATION = (
@@ -25,7 +25,7 @@ LEIDEN = (
     "communities. Scientific Reports 9, 2019, doi:10.1038/s41598-019-41695-z"
 )
 CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
-MAX_NAMED_VIEWS = 12
+ALWAYS_NAMED = ("n_clusters", "random_state")  # parameters
 WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
 SUPPORTED = (
     "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
@@ -36,14 +36,14 @@ SUPPORTED = (
 # ------------------------------------------------------------------------------------ the paragraph
 
 
-def methods_paragraph(fit, view_facts, counts, structure):
-    """The paragraph for a `BoundModel`, the `ViewFacts`, and results of tests or None."""
+def methods_paragraph(fit, n_incomplete, counts, structure):
+    """The paragraph for a `BoundModel`, and results of tests or None."""
     # The data and what was done with them before the fit.
     model, n = fit.model, len(fit.labels)
     method, run = type(model).__name__, getattr(model, "run_", {})
-    sentences = [f"We clustered {counted(n, 'sample')}{_data_text(fit.names, view_facts)}."]
-    if view_facts.n_incomplete:
-        sentences.append(f"{counted(view_facts.n_incomplete, 'sample')} lacked at least one view.")
+    sentences = [f"We clustered {counted(n, 'sample')}{_data_text(fit)}."]
+    if n_incomplete:
+        sentences.append(f"{counted(n_incomplete, 'sample')} lacked at least one view.")
     if structure is not None:
         sentences.append(structure.sentence)
     steps = ", then ".join(" ".join(str(step).split()) for step in fit.steps)
@@ -52,19 +52,34 @@ def methods_paragraph(fit, view_facts, counts, structure):
         sentences.append(f"Processing: {processing}.")
 
     # Parameters that the user has chosen, and what they led to.
-    reported = {"random_state", *_chosen_parameters(model)}.difference(WITHOUT_EFFECT)
-    values = model.get_params(deep=False).items()
-    parameters = ", ".join(f"{name}={value!r}" for name, value in values if name in reported)
+    defaults, parameters = type(model)().get_params(deep=False), []
+    for name, value in model.get_params(deep=False).items():
+        is_chosen = name not in WITHOUT_EFFECT and repr(value) != repr(defaults[name])
+        if is_chosen or name in ALWAYS_NAMED:
+            parameters.append(f"{name}={value!r}")
     sentences.append(
-        f"{method} found {counted(len(fit.clusters), 'cluster')} ({parameters}; other "
+        f"{method} found {counted(len(fit.clusters), 'cluster')} ({', '.join(parameters)}; other "
         "parameters at their defaults)."
     )
     # What was selected, the software, and the paper to cite.
-    sentences += _selection_sentences(fit, counts)
-    if view_facts.excluded:
-        names = ", ".join(map(str, view_facts.excluded))
+    if counts is not None:
+        others = ", ".join(map(str, counts.candidates[1:])) or "none"
+        sentences.append(
+            f"suggest_n_clusters suggested {counted(counts.n_clusters, 'cluster')} "
+            f"({counts.confidence} confidence; other candidates: {others})."
+        )
+    sentences += _sample_sentences(fit)
+    if fit.excluded:
+        names = ", ".join(map(str, fit.excluded))
         sentences.append(f"Views excluded as uninformative: {names}.")
-    sentences.append(f"Software: {_versions(model)}.")
+    software = (
+        f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    )
+    if _has_resolution(model):
+        with contextlib.suppress(PackageNotFoundError):  # a loaded model needs none
+            software += f", igraph {version('igraph')}"
+    sentences.append(f"Software: {software}.")
     if _has_resolution(model):
         sentences.append(f"The clusters are Leiden communities of the joint graph: {LEIDEN}.")
     elif method in CITED_BY:
@@ -76,38 +91,23 @@ def _has_resolution(model):
     return getattr(model, "resolution", None) is not None
 
 
-def _data_text(names, view_facts):
-    """The views and their sizes in words, with a blank before; empty if they are unknown."""
-    if view_facts.table is None or "features" not in view_facts.table:
+def _data_text(fit):
+    """The views and their sizes in words, with a blank before; empty for similarities."""
+    if fit.source is None:
         return ""
-    sizes = view_facts.table["features"].tolist()
-    if len(names) == 1:
-        return f" described by {counted(sizes[0], 'feature')}"
-    texts = [
-        f"{f'view {name}' if isinstance(name, int) else name} ({counted(size, 'feature')})"
-        for name, size in zip(names, sizes, strict=True)
-    ]
-    if len(texts) > MAX_NAMED_VIEWS:
-        texts = [*texts[:MAX_NAMED_VIEWS], "..."]
+    sizes = [counted(d, "feature") for d in fit.source.n_features]
+    if len(sizes) == 1:
+        return f" described by {sizes[0]}"
+    names = [f"view {name}" if isinstance(name, int) else name for name in fit.names]
+    texts = [f"{name} ({size})" for name, size in zip(names, sizes, strict=True)]
     return f" described by {len(names)} views: {', '.join(texts)}"
 
 
-def _selection_sentences(fit, counts):
-    """Sentences on the suggested number of clusters and on samples that were not clustered."""
+def _sample_sentences(fit):
+    """Sentences on samples that were not clustered."""
     m, n = len(fit.samples), len(fit.labels)
     n_labelled = int(np.isin(fit.labels, fit.clusters).sum())
     sentences = []
-    # Only what differs from the plain case is said: a suggestion, lost samples, predicted ones.
-    if counts is not None:
-        alternatives, levels = (
-            ", ".join(map(str, numbers)) or "none"
-            for numbers in (counts.candidates[1:], counts.levels)
-        )
-        sentences.append(
-            f"suggest_n_clusters suggested {counted(counts.n_clusters, 'cluster')} "
-            f"({counts.confidence} confidence; other candidates: {alternatives}; supported "
-            f"numbers: {levels})."
-        )
     if n_labelled < n:
         n_lost = counted(n - n_labelled, "sample")
         sentences.append(f"Without any view, and with the label -1: {n_lost}.")
@@ -118,41 +118,16 @@ def _selection_sentences(fit, counts):
     return sentences
 
 
-def _chosen_parameters(model):
-    """Names of the parameters of an estimator that are not at their defaults."""
-    defaults = type(model)().get_params(deep=False)
-    return [
-        name
-        for name, value in model.get_params(deep=False).items()
-        if repr(value) != repr(defaults[name]) or name == "n_clusters"
-    ]
-
-
-def _versions(model):
-    """Versions of the packages on which the labels of a model depend."""
-    text = (
-        f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
-    )
-    if _has_resolution(model):
-        with contextlib.suppress(PackageNotFoundError):  # a loaded model needs none
-            text += f", igraph {version('igraph')}"
-    return text
-
-
 # ---------------------------------------------------------------------------------------- the parts
 
 
-def computation_parts(fit, view_facts, counts, paragraph):
+def computation_parts(fit, paragraph):
     """The parts of an `Explanation` that say how it was computed."""
-    parts = []
+    parts = [_choice_part(fit), Part("Methods paragraph", None, [paragraph])]
     run = getattr(fit.model, "run_", {})
     if run:
         columns = {"before the fit": list(run), "": list(map(str, run.values()))}
-        parts.append(Part("Before the fit", Table(columns)))
-    parts.append(_choice_part(fit))
-    parts += view_facts.details
-    parts += [_parameters_part(fit.model, counts), Part("Methods paragraph", None, [paragraph])]
+        parts.insert(0, Part("Before the fit", Table(columns)))
     return parts
 
 
@@ -175,25 +150,24 @@ def counts_part(counts):
 def _choice_part(fit):
     """How the labels were chosen, with the matrices from which they were."""
     model, sentences = fit.model, []
-    # ConsensusTLRR has chosen among candidates, other methods have iterated.
     candidates = getattr(model, "candidates_", None)
-    if candidates is not None:
-        n_fused = int(candidates["fused"].sum())
+    # ConsensusTLRR has chosen among candidates, other methods have iterated.
+    if candidates is not None and _has_resolution(model):
         sentences.append(
             "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
-            if _has_resolution(model)
-            else f"The {n_fused} best refined labellings of {len(candidates['fused'])} were fused "
-            "by TLRR. Their mean adjusted Rand index with the labels is "
-            f"{model.fused_agreement_:.2f}; other samples of the same kind would lead to labels "
-            "that differ by about as much."
+        )
+    elif candidates is not None:
+        n_fused = int(candidates["fused"].sum())
+        sentences.append(
+            f"The {n_fused} best refined labellings of {len(candidates['fused'])} were fused by "
+            f"TLRR. Their mean adjusted Rand index with the labels is {model.fused_agreement_:.2f};"
+            " other samples of the same kind would lead to labels that differ by about as much."
         )
     elif hasattr(model, "n_iter_"):
         ending = "" if getattr(model, "converged_", True) else ", not converged"
         sentences.append(f"{counted(model.n_iter_, 'iteration')}{ending}.")
-    # The gap of ConsensusTLRR is that of label tuples, and says nothing of the tensor.
-    gap = getattr(model, "gap_", None)
-    if gap is not None and candidates is None:
-        sentences.append(f"The relative duality gap of the tensor is {gap:.2g}.")
+        if getattr(model, "gap_", None) is not None:
+            sentences.append(f"The relative duality gap of the tensor is {model.gap_:.2g}.")
     return Part("How the labels were chosen", None, sentences, _matrix_pictures(fit))
 
 
@@ -209,20 +183,3 @@ def _matrix_pictures(fit):
         caption = "Consensus: share of the labellings that join two samples"
         pictures[caption] = partial(plot_consensus, model.candidates_, labels)
     return pictures
-
-
-def _parameters_part(model, counts):
-    """Parameters, and versions."""
-    origin = dict.fromkeys(_chosen_parameters(model), "given")
-    parameters = model.get_params(deep=False)
-    if counts is not None and parameters.get("n_clusters") == counts.n_clusters:
-        origin["n_clusters"] = f"suggested, {counts.confidence} confidence"
-    rows = [
-        (name, str(value), origin.get(name, ""))
-        for name, value in sorted(parameters.items())
-        if name not in ("callback", "verbose")
-    ]
-    names, values, origins = zip(*rows, strict=True)
-    columns = {"parameter": list(names), "value": list(values), "": list(origins)}
-    system = f"{_versions(model)}, {platform.system()} on {platform.machine()}."
-    return Part("Parameters", Table(columns, range(len(rows))), [system])

@@ -1,4 +1,4 @@
-"""Plots of similarities, embeddings and labellings; they need matplotlib.
+"""Plots of similarities, labellings, markers and embeddings; they need matplotlib.
 
 Every function draws on the axes ``ax``, or on those of a new figure, and returns the axes, which
 Jupyter shows as a picture. Save one by ``axes.figure.savefig(path)``. Curves and groups differ by
@@ -17,7 +17,16 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from .._utils.containers import checked_csr
-from .._utils.figures import COLORS, MARKERS, MAX_NAMES, add_scale, group_names, new_figure
+from .._utils.figures import (
+    COLORS,
+    MARKERS,
+    MAX_NAMES,
+    add_scale,
+    group_names,
+    name_ticks,
+    new_figure,
+)
+from .._utils.parts import Table
 from .._utils.types import View
 
 if TYPE_CHECKING:
@@ -27,6 +36,9 @@ MAX_BLOCKS = 120  # along an axis of a heat map; smaller ones are not visible
 MAX_CONSENSUS = 2000  # samples whose pairs are counted
 MAX_LAYOUT = 1000  # samples of a layout, which takes seconds
 MAX_MAP_NAMES = 40  # groups that are named in a map
+MAX_MARKER_ROWS, ROW_INCHES = 40, 0.16  # of a heat map of markers
+MAX_NAME_LETTERS = 28
+MAX_EFFECT = 4.0  # at the end of the colour scale
 MAX_UPRIGHT_LETTERS = 30  # along an axis, beyond which names are rotated
 DIM_SHARE = 0.25  # of the blocks whose mean within their group is below the brightest colour
 
@@ -107,15 +119,14 @@ def _plot_blocks(S, labels, *, ax, scale, top=None):
 
 def _blocks(codes):
     """Block of each sample, and group of each block: groups are divided into blocks of one size."""
-    sizes = np.bincount(codes)
     size = -(-len(codes) // MAX_BLOCKS)
-    n_blocks = -(-sizes // size)
-    order = np.argsort(codes, kind="stable")
-    ranks = np.empty(len(codes), dtype=np.intp)  # of each sample within its group
-    ranks[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    within = ranks * n_blocks[codes] // sizes[codes]
-    first = np.cumsum(n_blocks) - n_blocks
-    return first[codes] + within, np.repeat(np.arange(len(sizes)), n_blocks)
+    block_of_sample, group_of_block = np.empty(len(codes), dtype=np.intp), []
+    for group, n_members in enumerate(np.bincount(codes).tolist()):
+        members = np.flatnonzero(codes == group)
+        for block in np.array_split(members, -(-n_members // size)):
+            block_of_sample[block] = len(group_of_block)
+            group_of_block.append(group)
+    return block_of_sample, np.array(group_of_block)
 
 
 def _bright_end(image, groups):
@@ -132,12 +143,6 @@ def _bright_end(image, groups):
         if entries.size:
             return float(np.quantile(entries, DIM_SHARE))
     return 1.0
-
-
-def compute_consensus(labellings):
-    """Share of the labellings that join each pair of samples, float32."""
-    joined = sum(np.equal.outer(labels, labels).astype(np.float32) for labels in labellings)
-    return joined / len(labellings)
 
 
 def plot_consensus(
@@ -161,8 +166,66 @@ def plot_consensus(
     labels = _check_labels(labels, candidates["labels"].shape[1])
     order = np.argsort(labels, kind="stable")
     rows = order[:: -(-len(order) // MAX_CONSENSUS)]
-    shares = compute_consensus(candidates["labels"][:, rows])
+    labellings = candidates["labels"][:, rows]
+    joined = sum(np.equal.outer(row, row).astype(np.float32) for row in labellings)
+    shares = joined / len(labellings)
     return _plot_blocks(shares, labels[rows], ax=ax, scale="share of the labellings", top=1)
+
+
+def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axes:
+    """Plot the effects of the first markers of each cluster as a heat map.
+
+    Parameters
+    ----------
+    table : Table
+        Result of `markers`, or ``profiles`` of an `Explanation`.
+    n_top : int, default=5
+        Markers of each cluster; fewer if there are many clusters.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    # As many rows as fit, at least one for each cluster.
+    clusters, first, codes = np.unique(table["cluster"], return_index=True, return_inverse=True)
+    max_rows = MAX_MARKER_ROWS
+    if ax is not None:
+        max_rows = int(ax.get_window_extent().height / ax.figure.dpi / ROW_INCHES)
+    n_top = max(1, min(n_top, max_rows // len(clusters), table.n_rows // len(clusters)))
+    names = list(zip(table["view"].tolist(), table["feature"].tolist(), strict=True))
+    chosen = dict.fromkeys(names[i] for start in first for i in range(start, start + n_top))
+    row_of_feature = {name: row for row, name in enumerate(chosen)}
+    image = np.full((len(chosen), len(clusters)), np.nan)
+    for name, k, effect in zip(names, codes, table["effect"], strict=True):
+        if name in row_of_feature:
+            image[row_of_feature[name], k] = effect
+
+    ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
+    effects = np.abs(image[np.isfinite(image)])
+    top = min(max(effects.max(initial=0), 1e-9), MAX_EFFECT)
+    limits = {"vmin": -top, "vmax": top, "aspect": "auto", "interpolation": "nearest"}
+    # Infinite effects have the last colours; the largest floats would overflow.
+    image = np.nan_to_num(image, nan=np.nan, posinf=top, neginf=-top)
+    picture = ax.imshow(image, cmap="RdBu_r", **limits)
+    name_ticks(ax.xaxis, clusters, fontsize="small")
+    texts = [_shorten(feature, view) for view, feature in chosen]
+    name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
+    ax.set(xlabel="cluster")
+    add_scale(ax, picture, shrink=0.5, extend="both").set_label(
+        "standardised difference", fontsize="small"
+    )
+    return ax
+
+
+def _shorten(feature, view):
+    """A feature and its view, or the feature alone if both are too long."""
+    name = str(feature) if view is None else f"{feature} ({view})"
+    if len(name) <= MAX_NAME_LETTERS:
+        return name
+    feature = str(feature)
+    is_long = len(feature) > MAX_NAME_LETTERS
+    return f"{feature[: MAX_NAME_LETTERS - 3]}..." if is_long else feature
 
 
 # --------------------------------------------------------------------------------------------- maps

@@ -10,14 +10,15 @@ from .._utils.parts import Part, Table, format_value
 from ..views._read import listed_views
 from ..views._rows import presence
 from ._markers import (
+    best_features,
     column_blocks,
+    feature_table,
     membership,
-    plot_markers,
-    printed_rows,
     standardised_differences,
 )
+from ._plots import plot_markers
 
-N_PROFILED, N_WORDS = 10, 5  # features of each cluster, and words of texts
+N_PROFILED = 10  # features of each cluster, and as many words of texts
 N_DESCRIBED, N_DESCRIBED_WORDS = 4, 3  # features of each cluster in words, and words of texts
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
@@ -66,31 +67,17 @@ def compute_profiles(fit):
         return None
     value, overall, effect = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
 
-    # The same features for all clusters, in the order of their differences, and then words, which
-    # would else take all places, or none.
-    order = np.argsort(-np.nan_to_num(np.abs(effect)), axis=1, kind="stable")
+    # Words come after all else, which they would crowd out, and features in the order of their
+    # differences.
     views, features, measures = (np.fromiter(x, dtype=object) for x in zip(*names, strict=True))
-    is_word = measures[order] == "word"
-    parts = []
-    for kind, n_best in ((~is_word, N_PROFILED), (is_word, N_WORDS)):
-        ranked = order[kind].reshape(c, -1)
-        best = np.unique(ranked[:, :n_best])
-        parts.append(ranked[np.isin(ranked, best)].reshape(c, -1))
-    order = np.hstack(parts)
-    chosen = order.ravel()
-    cluster = np.repeat(np.arange(c), order.shape[1])
-    entries = cluster, chosen
-    return Table(
-        {
-            "cluster": fit.clusters[cluster],
-            "view": views[chosen],
-            "feature": features[chosen],
-            "measure": measures[chosen],
-            "value": value[entries],
-            "overall": overall[entries],
-            "effect": effect[entries],
-        },
-        printed_rows(*order.shape),
+    is_word = measures == "word"
+    keys = -np.nan_to_num(np.abs(effect)), np.broadcast_to(is_word, effect.shape)
+    ranked = best_features(np.lexsort(keys), is_word, N_PROFILED)
+    return feature_table(
+        fit.clusters,
+        ranked,
+        {"view": views, "feature": features, "measure": measures},
+        {"value": value, "overall": overall, "effect": effect},
     )
 
 
@@ -120,17 +107,17 @@ def _original_features(fit):
         last[name] = Features(name, columns, X[has], has, [None] * len(columns))
     if fit.originals is None:
         return list(last.values())
-    pairs, is_list = listed_views(fit.originals)
-    tables = {name: _read_table(X, name if is_list else None, fit) for name, X in pairs}
     # Where a table of the user cannot be read, the columns of the fit take its place, and so do the
     # words of the texts of a table.
+    pairs, is_list = listed_views(fit.originals)
     if is_list:
-        candidates = [table or _words(last.get(name)) for name, table in tables.items()]
-    elif tables[0] is None:
-        return list(last.values())
+        candidates = [_read_table(X, name, fit) or _words(last.get(name)) for name, X in pairs]
     else:
-        names = getattr(fit.steps[0], "text_views_", [])
-        candidates = [tables[0], *(_words(last.get(name)) for name in names)]
+        table = _read_table(pairs[0][1], None, fit)
+        if table is None:
+            return list(last.values())
+        text_views = getattr(fit.steps[0], "text_views_", [])
+        candidates = [table, *(_words(last.get(name)) for name in text_views)]
     return [features for features in candidates if features is not None]
 
 
@@ -188,32 +175,33 @@ def feature_label(feature, view):
 
 def _describe_profiles(profiles, clusters):
     """The features in which each cluster differs most, in words, in the order of the clusters."""
-    columns = ("cluster", "view", "feature", "measure", "value", "overall", "effect")
-    features = {cluster: [] for cluster in clusters.tolist()}
-    words = {cluster: [] for cluster in clusters.tolist()}
-    described = set()  # columns of categories, of which only the typical value is described
-    for row in zip(*(profiles[name].tolist() for name in columns), strict=True):
-        cluster, view, feature, measure, value, overall, effect = row
-        texts, max_texts = (
-            (words, N_DESCRIBED_WORDS) if measure == "word" else (features, N_DESCRIBED)
-        )
-        if len(texts[cluster]) == max_texts or not abs(effect) >= MIN_EFFECT:
-            continue
-        # Of a column of categories, the share of the typical one tells enough, and words that are
-        # rare in a cluster tell little.
-        if measure in ("category", "word") and effect < 0:
-            continue
-        if measure == "category":
-            column = cluster, view, feature.rpartition(" = ")[0]
-            if column in described:
-                continue
-            described.add(column)
-        inside, outside = (
-            format_value(x) if measure == "mean" else f"{100 * x:.0f} %" for x in (value, overall)
-        )
-        difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
-        texts[cluster].append(f"{feature_label(feature, view)} {inside} ({outside}, {difference})")
-    return ["; ".join(features[k] + words[k]) or "like all samples" for k in features]
+    effect, measure = profiles["effect"], profiles["measure"]
+    is_word = measure == "word"
+    # Categories and words that are rare in a cluster tell little.
+    is_rare = (effect < 0) & np.isin(measure, ["category", "word"])
+    is_typical = (np.abs(effect) >= MIN_EFFECT) & ~is_rare
+    texts = []
+    for cluster in clusters:
+        rows = np.flatnonzero(is_typical & (profiles["cluster"] == cluster))
+        numbers, words = rows[~is_word[rows]], rows[is_word[rows]]
+        described = *numbers[:N_DESCRIBED], *words[:N_DESCRIBED_WORDS]
+        parts = [
+            _describe_row({name: column[row] for name, column in profiles.items()})
+            for row in described
+        ]
+        texts.append("; ".join(parts) or "like all samples")
+    return texts
+
+
+def _describe_row(row):
+    """One feature in one cluster, in words."""
+    inside, overall, effect = (float(row[name]) for name in ("value", "overall", "effect"))
+    if row["measure"] == "mean":
+        texts = format_value(inside), format_value(overall)
+    else:
+        texts = f"{100 * inside:.0f} %", f"{100 * overall:.0f} %"
+    difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
+    return f"{feature_label(row['feature'], row['view'])} {texts[0]} ({texts[1]}, {difference})"
 
 
 def profile_part(clusters, profiles):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -26,6 +26,7 @@ from ..views._anndata import is_anndata
 from ..views._read import listed_views
 from ..views._row_source import is_dask, is_stored
 from ._bind import bind_views, takes_similarities
+from ._evidence import stay_together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,20 +195,14 @@ def stability(
     )
 
     # Clusters of each subsample are compared with those of all samples, and matched one to one.
-    agreement, jaccard = np.empty(n_resamples), np.empty((n_resamples, c))
+    agreement, jaccard = np.empty(n_resamples), np.full((n_resamples, c), np.nan)
     n_kept, n_drawn = np.zeros(n), np.zeros(n)
     for r, (rows, labels) in enumerate(zip(draws, labellings, strict=True)):
-        names, labels = np.unique(labels, return_inverse=True)
         agreement[r] = adjusted_rand_score(codes[rows], labels)
-        common = np.bincount(codes[rows] * len(names) + labels, minlength=c * len(names))
-        common = common.reshape(c, -1)
-        sizes = common.sum(axis=1)
-        jaccard[r] = (common / (sizes[:, None] + common.sum(axis=0) - common)).max(axis=1)
-        jaccard[r, sizes == 0] = np.nan
-        partner = np.full(c, -1)
-        clusters, partners = linear_sum_assignment(common, maximize=True)
-        partner[clusters] = partners
-        n_kept[rows] += partner[codes[rows]] == labels
+        common = contingency_matrix(codes[rows], labels)
+        union = common.sum(axis=1)[:, None] + common.sum(axis=0) - common
+        jaccard[r, np.unique(codes[rows])] = (common / union).max(axis=1)
+        n_kept[rows] += stay_together(codes[rows], labels)
         n_drawn[rows] += 1
     sample_stability = np.full(len(fit.labels), np.nan)
     with np.errstate(invalid="ignore"):

@@ -16,8 +16,8 @@ from ..spectral._cut import assign, even_starts
 from ..views._lift import fit_lift
 from ..views._rows import dense, is_constant
 from ..views._view_rows import ViewRows
-from ._modularity import corrected_modularity
 from ._scan import SCALES, SIZES, neighbourhood_growth, scan, sizes_of
+from ._scores import corrected_modularity
 
 # Offsets of the k-means starts. Other labellings must not be added unseen: k-means
 # and Ward's method on rows that are not of unit length find the outliers of heavy tails, so that 1

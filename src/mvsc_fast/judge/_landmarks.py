@@ -53,8 +53,11 @@ class LandmarkFeatures:
         for i, view in enumerate(rows):
             L = view.roots[landmarks] - view.mean
             squares = euclidean_distances(L.astype(np.float64), squared=True)
-            scale = _ranked_distance(squares, SCALE_RANK)  # the landmark itself has rank 0
-            least = _least_scale(scale)
+            rank = min(SCALE_RANK, len(L) - 1)  # the landmark itself has rank 0
+            scale = np.sqrt(np.partition(squares, rank, axis=1)[:, rank])
+            # A lower bound, as scales would be zero for repeated samples.
+            positive = scale[scale > 0]
+            least = np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)
             scale = np.maximum(scale, least).astype(np.float32)
             kernel = kernel + np.exp(-squares / (scale[:, None].astype(np.float64) * scale))
             self._views.append(
@@ -83,7 +86,7 @@ class LandmarkFeatures:
         # both have the same rounding.
         n, d, v = len(self.rows[0].roots), self.n_columns, len(self.rows)
         model = Model(self._image(self._map / np.float32(v), [{}] * v))
-        out = np.empty((n, self.n_features), dtype=np.float32)
+        out = np.empty((n, d + self._map.shape[1]), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
             Z = [view.roots[block] for view in self.rows]
             offsets = [A - view.mean for A, view in zip(Z, self.rows, strict=True)]
@@ -121,11 +124,6 @@ class LandmarkFeatures:
             "kernel_coefficients": panels(kernel_coefficients),
         }
         return pack(head, records)
-
-    @property
-    def n_features(self):
-        """Number of features D."""
-        return self.n_columns + self._map.shape[1]
 
     @property
     def rank(self):
@@ -219,14 +217,3 @@ def _fills(landmarks):
         length = np.maximum(np.sqrt(np.diagonal(gram_of_others)), 1e-6)[:, None]
         fills.append(ridge_coefficients(gram_of_others / (length * length.T), targets) / length)
     return fills
-
-
-def _ranked_distance(squares, rank):
-    rank = min(rank, squares.shape[1] - 1)
-    return np.sqrt(np.partition(squares, rank, axis=1)[:, rank])
-
-
-def _least_scale(scale):
-    """Lower bound of the scales, which would be zero for repeated samples."""
-    positive = scale[scale > 0]
-    return np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)

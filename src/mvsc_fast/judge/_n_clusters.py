@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.linalg
 
 from .._utils.messages import counted
-from .._utils.parameters import CHECKS, check_integer, draw_seed, either
-from .._utils.parts import ShortRepr, html_lines
+from .._utils.parameters import CHECKS, check_integer, draw_seed
+from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
 from ..views._passes import drawn
 from ..views._read import read_views
-from ..views._rows import spread
 from ..views._scaling import check_scale
-from ._modularity import modularity
-from ._parts import groups_in_words, hidden_groups
-from ._plots import plot_counts
+from ._levels import (
+    SURE_PREDICTABILITY,
+    agreement,
+    by_size,
+    groups_in_words,
+    hidden_groups,
+    plot_counts,
+    supported_counts,
+)
 from ._ridge import Judge, adjusted_mutual_information
 from ._scan import SCALES, SIZES, scan
+from ._scores import modularity
 from ._support import views_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
-MAX_CLUSTERS = 50  # largest number of clusters of max_clusters="auto"
 MIN_PER_CLUSTER = 3  # minimum number of samples per cluster
-MAX_PAIRED = 500  # maximum number of samples whose pairs are counted
 ROUNDS = 6  # k-means iterations; the seeds are well spread
 
 MIN_DIFFERENCE = 0.1  # candidates differ by more than this share, and by more than 1
-# A level is the most stable number of clusters within this share, and within 1, if it is at least
-# this stable and predictable. Levels are near 107 of 136 numbers of nested clusters and of their
-# groups; noise has none: bench/n_clusters.py --simulated, draws 0 to 2.
-LEVEL_WIDTH, MIN_STABILITY, SURE_PREDICTABILITY = 0.2, 0.85, 0.9
 # Stability of suggestions of high confidence, and by how much their criterion exceeds those of the
 # next numbers. Of 70 such suggestions for simulated sets, 68 are the number of clusters or of
 # groups of clusters, and all are near it: draws 3 and 4. Without the second, 70 of 88 are.
@@ -115,9 +114,6 @@ class ClusterCounts(ShortRepr):
         ]
         return "\n".join(lines)
 
-    def _repr_html_(self):
-        return html_lines(str(self))
-
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot stability, criterion and predictability against the number of clusters.
 
@@ -147,7 +143,7 @@ class ClusterCounts(ShortRepr):
 def suggest_n_clusters(
     views: Views,
     *,
-    max_clusters: int | Literal["auto"] = "auto",
+    max_clusters: int = 50,
     max_samples: int = 1000,
     scale: Scale | None = None,
     random_state: Seed = None,
@@ -180,9 +176,8 @@ def suggest_n_clusters(
         Views of shape (n_samples, n_features_i), as for `ConsensusTLRR`; samples may lack views.
         Constant views and views without repeated structure are excluded with a warning. As in
         `fit`, columns that need scaling are reported by a warning.
-    max_clusters : int or "auto", default="auto"
-        Largest number of clusters to evaluate. "auto" is the smaller of 50 and a third of the
-        number of samples.
+    max_clusters : int, default=50
+        Largest number of clusters to evaluate; at most a third of the number of samples are.
     max_samples : int, default=1000
         Maximum number of samples to use. If there are more samples, a uniform subsample of this
         size is used.
@@ -212,7 +207,7 @@ def suggest_n_clusters(
     4
     """
     # Parameters are checked before the data are read, which may take long.
-    max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
+    max_clusters = check_integer(max_clusters, "max_clusters", 2)
     max_samples = check_integer(max_samples, "max_samples", 2 * MIN_PER_CLUSTER)
     seed = draw_seed(random_state)
     scale = check_scale(scale, "scale")
@@ -225,16 +220,7 @@ def suggest_n_clusters(
         )
     # The cost grows with samples times counts, so a sample is used, and its size limits the counts.
     sample = drawn(source, max_samples, 2 * MIN_PER_CLUSTER, seed, scale=scale)
-    largest = len(sample.samples) // MIN_PER_CLUSTER
-    if max_clusters == "auto":
-        largest = min(largest, MAX_CLUSTERS)
-    elif max_clusters > largest:
-        raise ValueError(
-            f"max_clusters={max_clusters} is too large for {len(sample.samples)} samples: it must "
-            f"be at most {largest}, one cluster for every {MIN_PER_CLUSTER} samples"
-        )
-    else:
-        largest = max_clusters
+    largest = min(max_clusters, len(sample.samples) // MIN_PER_CLUSTER)
     # Every graph is cut at every count. The graphs then vote: those whose labels are more
     # predictable have larger weights.
     with use_threads(n_threads, len(sample.samples)) as n_threads:
@@ -256,9 +242,8 @@ def suggest_n_clusters(
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
     # Groups inside the suggested clusters may be clusters of their own.
-    suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
-    nonnegative = [view.nonnegative for view in used.rows]
-    hidden = hidden_groups(used.complete, nonnegative, suggested, seed)
+    suggested = best[int(np.searchsorted(counts, candidates[0]))]
+    hidden = hidden_groups(used, sample.samples, suggested, seed)
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
@@ -274,9 +259,9 @@ def suggest_n_clusters(
         stability=stability,
         predictability=predictability,
         n_samples=len(sample.samples),
-        smallest=np.array([smallest_cluster(labelling) for labelling in best]),
+        smallest=np.array([np.bincount(labelling)[-1] for labelling in best]),
         sizes=np.bincount(suggested),
-        hidden={k: np.sort(sample.samples[group]) for k, group in hidden.items()},
+        hidden=hidden,
     )
 
 
@@ -306,8 +291,8 @@ def _curve(A, vectors, counts):
 def _judged(rows, counts, labels):
     """Weights of the graphs, of shape (n_graphs, k), and evidence at each count.
 
-    A weight is a power of the predictability of the graph's labels. The evidence is the most
-    predictable labelling, and its predictability.
+    A weight is a power of the predictability of the graph's labels. The evidence is the
+    predictability of the most predictable labelling, and this labelling, its largest cluster first.
     """
     judge = Judge(rows)
     J, adjusted, best = [], [], []
@@ -315,37 +300,11 @@ def _judged(rows, counts, labels):
     for c, *labellings in zip(counts.tolist(), *labels, strict=True):
         scores = judge(labellings, c)
         J.append(np.maximum(scores, 1e-9))
-        best.append(labellings[int(scores.argmax())])
-        adjusted.append(judge(best[-1:], c, adjusted_mutual_information)[0])
+        labels_of_best = labellings[int(scores.argmax())]
+        adjusted.append(judge([labels_of_best], c, adjusted_mutual_information)[0])
+        best.append(by_size(labels_of_best))
     J = np.transpose(J)
     return (J / J.max(axis=0)) ** SHARPNESS, np.array(adjusted), best
-
-
-def by_size(labels):
-    """Labels from 0, the largest cluster first."""
-    _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.argsort(np.argsort(-sizes, kind="stable"))[labels]
-
-
-def smallest_cluster(labels):
-    """Number of samples of the smallest cluster that has any."""
-    return np.unique(labels, return_counts=True)[1].min()
-
-
-def agreement(labellings):
-    """Fleiss' kappa of m labellings: which pairs of samples each of them joins."""
-    subsample = labellings[:, spread(labellings.shape[1], MAX_PAIRED)]
-    # How many labellings join each pair, counted for all pairs at once.
-    joined = sum(np.equal.outer(row, row).view(np.uint8) for row in subsample)
-    m = len(labellings)
-    pairs = np.bincount(joined.ravel(), minlength=m + 1)
-    pairs[-1] -= len(joined)  # of a sample with itself
-    shares = pairs / max(pairs.sum(), 1)
-    # The share of joined pairs, and of pairs that two labellings join, beside that by chance.
-    j = np.arange(m + 1)
-    mean_share, mean_pairs = shares @ (j / m), shares @ (j * (j - 1) / (m * (m - 1)))
-    chance = mean_share**2
-    return round((mean_pairs - chance) / max(mean_share - chance, 1e-9), 9)
 
 
 def _kmeans(embedding):
@@ -355,7 +314,9 @@ def _kmeans(embedding):
     # Rows that QR chooses first are far apart: starts without random numbers.
     means, labels = embedding[pivots[:c]], np.full(n, -1)
     for _ in range(ROUNDS):
-        before, labels = labels, _nearest(embedding, means)
+        # The nearest mean m of a row x has the largest x.m - |m|^2 / 2.
+        scores = embedding @ means.T - np.einsum("ij,ij->i", means, means) / 2
+        before, labels = labels, scores.argmax(axis=1)
         if (labels == before).all():
             break
         member = np.zeros((c, n), dtype=embedding.dtype)
@@ -363,11 +324,6 @@ def _kmeans(embedding):
         sizes = member.sum(axis=1)[:, None]
         means = np.where(sizes > 0, member @ embedding / np.maximum(sizes, 1), means)
     return labels
-
-
-def _nearest(rows, means):
-    """Index of the nearest mean m of each row x, which has the largest x.m - |m|^2 / 2."""
-    return (rows @ means.T - np.einsum("ij,ij->i", means, means) / 2).argmax(axis=1)
 
 
 def _candidates(counts, criterion):
@@ -383,14 +339,3 @@ def _lead(values):
     """How much each value exceeds the larger of its neighbours."""
     padded = np.pad(values, 1, constant_values=-np.inf)
     return values - np.maximum(padded[:-2], padded[2:])
-
-
-def supported_counts(counts, stability, predictability, criterion):
-    """Which numbers of clusters are supported; the criterion decides between equal stability."""
-    rank = np.argsort(np.lexsort((criterion, stability)))
-    supported = (stability >= MIN_STABILITY) & (predictability >= SURE_PREDICTABILITY)
-    supported[-1] = False  # no larger number is known to be worse
-    # Only the best within a neighbourhood counts, or all numbers near a level would be levels.
-    for t, c in enumerate(counts):
-        supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, LEVEL_WIDTH * c)].max()
-    return supported

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, draw_seed, positive
-from .._utils.parts import ShortRepr, html_lines
+from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._leiden import import_igraph, leiden, leiden_graph
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._scaling import check_scale
-from ._n_clusters import (
+from ._levels import (
     agreement,
-    by_size,
-    smallest_cluster,
+    plot_counts,
     supported_counts,
 )
-from ._parts import groups_in_words, hidden_groups
-from ._plots import plot_counts
 from ._ridge import Judge, adjusted_mutual_information, refined_labellings
 from ._scan import SIZES, TYPICAL, graphs_of_sizes, neighbourhood_growth
 from ._support import views_of
@@ -54,12 +51,6 @@ class Resolutions(ShortRepr):
         Number of samples that were used.
     smallest : ndarray of shape (k,)
         Number of samples in the smallest cluster at each resolution.
-    sizes : dict of ndarray
-        Sizes of the clusters in descending order, by resolution: of all supported ones, or of the
-        most stable one if there is none.
-    hidden : dict of dict
-        Groups that these clusters hold, by resolution, see `ClusterCounts`. If there are any, try a
-        larger resolution.
     """
 
     supported: tuple[float, ...]
@@ -69,8 +60,6 @@ class Resolutions(ShortRepr):
     predictability: FloatArray
     n_samples: int
     smallest: IntArray
-    sizes: dict[float, IntArray] = field(default_factory=dict)
-    hidden: dict[float, dict[int, IntArray]] = field(default_factory=dict)
 
     def __str__(self):
         rows = zip(self.resolutions, self.n_clusters, self.smallest, strict=True)
@@ -79,13 +68,7 @@ class Resolutions(ShortRepr):
             + (", supported" if r in self.supported else "")
             for r, c, smallest in rows
         ]
-        for r, groups in self.hidden.items():
-            words = groups_in_words(groups, self.sizes[r])
-            lines += [f"Resolution {r:g}: {sentence}" for sentence in words]
         return "\n".join(lines)
-
-    def _repr_html_(self):
-        return html_lines(str(self))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot stability and predictability against the resolution, the supported ones circled.
@@ -184,37 +167,26 @@ def suggest_resolution(
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]
-        counts, stability, predictability, labellings = [], [], [], []
+        counts, stability, predictability, smallest = [], [], [], []
         # The graphs of the kinds must agree for stability; the joint graph, the last, has the
         # labels.
         for r in values.tolist():
             *labels_of_kinds, labels = [leiden(graph, r, seed) for graph in parted]
             c = int(labels.max()) + 1
             labels = refined_labellings([labels], c, judge.ridge, affinity)
-            labellings.append(by_size(labels[0]))
             counts.append(c)
+            smallest.append(np.unique(labels[0], return_counts=True)[1].min())
             stability.append(agreement(np.array(labels_of_kinds)))
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
     # Of resolutions that are equally stable, the smallest one is preferred: fewer clusters.
     evidence = np.array(counts), np.array(stability), np.array(predictability)
     supported = supported_counts(*evidence, -values)
-    # The clusters that a user will look at are divided: those of resolutions that are supported.
-    described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
-    nonnegative = [view.nonnegative for view in used.rows]
-    hidden = {}
-    for t in described:
-        groups = hidden_groups(used.complete, nonnegative, labellings[t], seed)
-        hidden[float(values[t])] = {
-            k: np.sort(sample.samples[group]) for k, group in groups.items()
-        }
     return Resolutions(
         tuple(values[supported].tolist()),
         values,
         *evidence,
         len(sample.samples),
-        smallest=np.array([smallest_cluster(labels) for labels in labellings]),
-        sizes={float(values[t]): np.bincount(labellings[t]) for t in described},
-        hidden=hidden,
+        smallest=np.array(smallest),
     )
 
 

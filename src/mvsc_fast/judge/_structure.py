@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._utils.figures import COLORS, legend_below, new_figure
 from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
 from .._utils.parts import html_lines
@@ -22,7 +23,6 @@ from ..views._read import read_views
 from ..views._rows import dense
 from ..views._scaling import check_scale
 from ._copies import best_modularity, coordinates
-from ._plots import plot_structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -156,7 +156,24 @@ class StructureTest:
         -------
         matplotlib.axes.Axes
         """
-        return plot_structure(self, ax)
+        ax = new_figure() if ax is None else ax
+        tests = {"all views": self, **self.each}
+        # Copies as points, the samples as a diamond, each named once.
+        for row, result in enumerate(tests.values()):
+            height = row + np.linspace(-0.2, 0.2, len(result.null))
+            ax.plot(result.null, height, ".", color=COLORS[0], label="" if row else "copies")
+            if not result.permuted:
+                limit = result.thresholds.max()
+                label = "limit of noise" if row == bool(self.permuted) else ""
+                ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
+            ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
+        names = [name if isinstance(name, str) else f"view {name}" for name in tests]
+        p_values = [f"p = {result.p_value:.2g}" for result in tests.values()]
+        ax.set_yticks(range(len(tests)), list(map("\n".join, zip(names, p_values, strict=True))))
+        ax.set(xlabel="modularity of the best labellings", ylim=(len(tests) - 0.4, -0.6))
+        ax.margins(x=0.1)
+        legend_below(ax)
+        return ax
 
 
 def _listed(name, columns):

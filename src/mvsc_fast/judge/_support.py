@@ -1,9 +1,9 @@
 """Detection of views without structure, and the support of views for labels."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from .._utils.messages import warn_user
@@ -43,7 +43,7 @@ def permutation_z(A, B):
 
     Parameters
     ----------
-    A, B : ndarray or sparse array of shape (n, n), n >= 4
+    A, B : ndarray of shape (n, n), n >= 4
         Symmetric with zero diagonal. Each must be computed from its own view alone, because
         slices that share a sparse pattern are associated by this pattern.
 
@@ -55,8 +55,7 @@ def permutation_z(A, B):
     n = A.shape[0]
     N = n * (n - 1.0)
     (s1, s2, s3), (t1, t2, t3) = _moments(A), _moments(B)
-    product = A.multiply(B) if scipy.sparse.issparse(A) else A * B
-    together = float(product.sum(dtype=np.float64))
+    together = float((A * B).sum(dtype=np.float64))
     mean = s1 * t1 / N
     square = (
         2 * s2 * t2 / N
@@ -68,9 +67,8 @@ def permutation_z(A, B):
 
 
 def _moments(A):
-    rows = np.asarray(A.sum(axis=1, dtype=np.float64)).ravel()
-    squares = A.multiply(A) if scipy.sparse.issparse(A) else A * A
-    return rows.sum(), float(squares.sum(dtype=np.float64)), float(rows @ rows)
+    rows = A.sum(axis=1, dtype=np.float64)
+    return rows.sum(), float((A * A).sum(dtype=np.float64)), float(rows @ rows)
 
 
 def view_support(graphs, labels):
@@ -90,8 +88,13 @@ def view_support(graphs, labels):
         at least 0.
     """
     Y = one_hot(labels, int(labels.max()) + 1)
-    votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
+    votes = [count_votes(A, Y).argmax(axis=1) for A in graphs]
     return np.array([adjusted_mutual_information(labels, vote) for vote in votes])
+
+
+def count_votes(A, Y):
+    """A Y for a graph A, whose diagonal is ignored, and indicators Y."""
+    return np.asarray(A @ Y) - A.diagonal()[:, None] * Y
 
 
 def _graph(X):
@@ -104,19 +107,6 @@ def _graph(X):
         return graph
     rows = X[:, nonzero_columns(X)].astype(np.float32, copy=False)
     return ridge_slice(rows, GRAPH_RIDGE, graph)
-
-
-def z_of_halves(X):
-    """`permutation_z` between the graphs of two halves of the columns of a view.
-
-    Every second one of the `in_canonical_columns` is in the same half. Infinity if there are fewer
-    than four: too few to decide.
-    """
-    X, columns = in_canonical_columns(X)
-    if len(columns) < MIN_COLUMNS:
-        return np.inf
-    X = unit_rows(X)
-    return permutation_z(_graph(unit_rows(X[:, ::2])), _graph(unit_rows(X[:, 1::2])))
 
 
 class ViewGraphs:
@@ -166,7 +156,6 @@ class ViewGraphs:
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
-        self._agreement = None
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
@@ -177,47 +166,40 @@ class ViewGraphs:
                 support[i] = view_support([self.graphs[i]], labels[has])[0]
         return support
 
-    @property
+    @cached_property
     def agreement(self):
-        """z between the graphs of each two views, of shape (v, v); computed once.
+        """z between the graphs of each two views, of shape (v, v).
 
         NaN on the diagonal, and for two views that too few samples have both.
         """
-        if self._agreement is None:
-            v = len(self.graphs)
-            self._agreement = np.full((v, v), np.nan)
-            for i in range(v):
-                for j in range(i):
-                    self._agreement[i, j] = self._agreement[j, i] = self._z(i, j)
-        return self._agreement
-
-    def across(self, views):
-        """Largest z between the graph of each given view and that of another given view.
-
-        Infinity if the view could not be compared with one of them.
-        """
-        z = np.nan_to_num(self.agreement[np.ix_(views, views)], nan=np.inf)
-        np.fill_diagonal(z, -np.inf)
-        return z.max(axis=1)
+        z = np.full((len(self.graphs), len(self.graphs)), np.nan)
+        for i in range(len(z)):
+            for j in range(i):
+                z[i, j] = z[j, i] = self._z(i, j)
+        return z
 
     def _z(self, i, j):
         has_both = self.present[i] & self.present[j]
-        if has_both.all():
-            return permutation_z(self.graphs[i], self.graphs[j]) if len(has_both) >= 4 else np.nan
-        if has_both.sum() < MIN_SAMPLES:
+        if has_both.sum() < (4 if has_both.all() else MIN_SAMPLES):
             return np.nan  # too few samples for a decision
         graphs = []
         for k in (i, j):
-            rows = np.flatnonzero(has_both[self.present[k]])
+            rows = has_both[self.present[k]]
             graphs.append(self.graphs[k][np.ix_(rows, rows)])
         return permutation_z(*graphs)
 
-    def z_within(self, i):
-        """`z_of_halves` of view i; infinity if too few samples have it."""
+    def _z_within(self, i):
+        """z between the graphs of two halves of the columns of view i.
+
+        Every second one of the `in_canonical_columns` is in the same half. Infinity if there are
+        too few samples or columns to decide.
+        """
         has = self.present[i]
-        if has.sum() < MIN_SAMPLES and not has.all():
+        X, columns = in_canonical_columns(self._columns[i][self.samples[has]])
+        if (has.sum() < MIN_SAMPLES and not has.all()) or len(columns) < MIN_COLUMNS:
             return np.inf
-        return z_of_halves(self._columns[i][self.samples[has]])
+        X = unit_rows(X)
+        return permutation_z(_graph(unit_rows(X[:, ::2])), _graph(unit_rows(X[:, 1::2])))
 
     def helpful(self, views, names):
         """Indices of the given views with repeated structure, and whether none has it.
@@ -241,9 +223,12 @@ class ViewGraphs:
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views, False
         # A view is noise if it agrees neither with another view nor within: its halves differ, too.
-        across = dict(zip(views, self.across(views), strict=True))
+        # Views that could not be compared are taken to agree.
+        z = np.nan_to_num(self.agreement[np.ix_(views, views)], nan=np.inf)
+        np.fill_diagonal(z, -np.inf)
+        across = dict(zip(views, z.max(axis=1), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
-        halves = {i: self.z_within(i) for i in lonely}
+        halves = {i: self._z_within(i) for i in lonely}
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
         # If all views are noise, nothing is better than anything else.

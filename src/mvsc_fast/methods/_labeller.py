@@ -7,13 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
 from ..judge._landmarks import RowSteps
-from ..judge._mixture import CommonMixture
-from ..judge._modularity import corrected_modularity
 from ..judge._predictor import BEYOND, limits_of, residuals
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
+from ..judge._scores import (
+    CommonMixture,
+    corrected_modularity,
+    warn_of_doubts,
+    warn_of_empty_clusters,
+)
 from ..judge._support import views_of
 from ..similarity._affinity import warn_of_isolated
 from ..views._passes import MAX_CONTINUOUS_COLUMNS

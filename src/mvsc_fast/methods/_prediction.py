@@ -208,11 +208,6 @@ def predicted_rows(model, X):
     if not source.listed and len(n_features) == 1 and isinstance(model, BaseEstimator):
         validate_data(model, X, skip_check_array=True, reset=False)
     check_columns(model, source)
-    if source.n_features != n_features:
-        raise ValueError(
-            f"the views have {source.n_features} features, expected {n_features} as in fit: pass "
-            "the same views in the same order, None for an absent one"
-        )
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)

@@ -75,7 +75,7 @@ def fitted_columns(model):
 
 
 def check_columns(model, source):
-    """Compare the names of columns with those in fit, in every view that has names in both.
+    """Compare columns with those of fit: their names, where both have names, and their numbers.
 
     Raise ValueError if they differ, and warn of views that have names in fit alone.
 
@@ -100,6 +100,11 @@ def check_columns(model, source):
         warn_user(
             f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "
             "order of feature_names_in_"
+        )
+    if source.n_features != model.n_features_per_view_:
+        raise ValueError(
+            f"the views have {source.n_features} features, expected {model.n_features_per_view_} "
+            "as in fit: pass the views of fit, in the same order (predict: None for an absent one)"
         )
 
 
