@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from conftest import fitted
 from sklearn.metrics import adjusted_rand_score
 
-from conftest import fitted
 from mvsc_fast import ConsensusTLRR, datasets
 
 
