@@ -181,24 +181,6 @@ def test_some_of_many_samples_are_drawn(clusters):
     assert structure_test(clusters, 3, n_rotations=2, max_samples=40).n_samples == 40
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
-        ({"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
-        ({"max_samples": 19}, "max_samples == 19, must be >= 20"),
-        ({"each_view": "yes"}, "each_view"),
-        ({"random_state": "a"}, "random_state"),
-        ({"permuted": "c"}, r"permuted=\['c'\]"),
-        ({"permuted": ["a", "b"]}, "permuted"),
-        ({"permuted": 0}, "permuted"),
-    ],
-)
-def test_bad_parameters(clusters, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        structure_test(clusters, **{"n_clusters": 3, **parameters})
-
-
 def test_the_sentence_follows_the_numbers(result):
     """Whether there is more structure, and how many copies could show it."""
     slight = replace(result, p_value=0.4)

@@ -4,10 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import fitted
 from reference import sparse_graphs as twin
 from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
+from mvsc_fast.metrics import clustering_scores
 
 NOISE = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
@@ -42,11 +44,16 @@ def test_noise_is_set_aside_and_named(subspaces, kind):
     views, y = subspaces
     rng = np.random.default_rng(0)
     noise = [NOISE[kind](rng, (220, d)) for d in (5, 20, 50)]
+    views = [noise[0], *views, *noise[1:]]
     with pytest.warns(UserWarning, match="noise.*view 0 .*view 4 .*view 5 ") as caught:
-        model = fit([noise[0], *views, *noise[1:]])
-    assert len(caught) == 1 and model.views_used_ == [1, 2, 3]
+        model = fit(views)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert model.views_used_ == [1, 2, 3]
+    assert clustering_scores(y, model.labels_)["acc"] >= 0.98
     support = model.view_support_
     assert support[[0, 4, 5]].max() < 0.1 < 0.3 < support[1:4].min()
+    all_views = fitted(ConsensusTLRR(4, view_selection="all", random_state=0), views)
+    assert all_views.views_used_ == list(range(6))
 
 
 def test_what_cannot_be_told_stays(subspaces):

@@ -1,7 +1,6 @@
 """ConsensusTLRR with a resolution: communities of the joint graph, predictable as clusters are."""
 
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -87,15 +86,6 @@ def test_labels_do_not_depend_on_order_threads_or_the_global_generator(given, mo
     np.testing.assert_array_equal(coarse.fit_predict(views), coarse.fit_predict(views))
 
 
-def test_a_model_that_was_saved_without_a_resolution_loads(given):
-    older = ConsensusTLRR(6, random_state=0).fit(given[0])
-    del older.resolution
-    loaded = pickle.loads(pickle.dumps(older))
-    assert repr(loaded) == "ConsensusTLRR(n_clusters=6, random_state=0)"
-    np.testing.assert_array_equal(clone(loaded).fit_predict(given[0]), older.labels_)
-    assert "found 6 clusters" in explain(loaded, given[0]).methods_paragraph
-
-
 def test_saved_models_predict_the_same(given, model, tmp_path):
     expected = model.predict(given[0])
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(given[0]), expected)
@@ -131,26 +121,6 @@ def test_equal_samples_have_one_label():
     views = [np.concatenate([X, X[:20]]) for X in views]
     labels = ConsensusTLRR(None, resolution=4, random_state=0).fit_predict(views)
     np.testing.assert_array_equal(labels[:20], labels[120:])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_clusters": None}, "n_clusters=None needs a resolution"),
-        ({"resolution": 1}, "n_clusters=8 and resolution=1.0 are both given"),
-        ({"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),
-        ({"n_clusters": None, "resolution": np.inf}, "resolution == inf, must be a finite"),
-    ],
-)
-def test_bad_parameters(given, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        ConsensusTLRR(**parameters).fit(given[0])
-
-
-def test_a_missing_package_is_named(given, monkeypatch):
-    monkeypatch.setitem(sys.modules, "igraph", None)
-    with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
-        ConsensusTLRR(None, resolution=1.0).fit(given[0])
 
 
 def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):

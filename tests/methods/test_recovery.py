@@ -81,20 +81,6 @@ def test_labels_depend_on_the_order_of_samples_only_with_a_warning(estimator, su
 
 
 @pytest.mark.parametrize(
-    ("method", "parameters", "message"),
-    [
-        (trpca, {"view_transform": np.eye(2)}, r"view_transform .*\(2, 2\).*\(3, 3\)"),
-        (trpca, {"view_transform": np.ones((3, 3))}, "not orthonormal"),
-        (snn, {"weights": (1.0, np.nan)}, "weights"),
-        (snn, {"weights": []}, "weights .*2, got 0"),
-    ],
-)
-def test_bad_parameters(method, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        method(random_similarities(3, 5), **parameters)
-
-
-@pytest.mark.parametrize(
     ("estimator", "function", "parameters"),
     [
         (TRPCA, trpca, {"lam": 0.1, "view_transform": "identity"}),

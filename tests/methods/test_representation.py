@@ -101,19 +101,6 @@ def test_the_twin_of_scmv_3dt_approaches_the_minimum_of_the_objective():
             assert objective(other, X, **weights) >= value - 1e-5
 
 
-@pytest.mark.parametrize(
-    ("method", "parameters", "message"),
-    [
-        (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
-        (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
-        (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(6, 6\)"),
-    ],
-)
-def test_bad_parameters(method, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(method(2, **parameters), random_views(6, (3, 4)))
-
-
 # ------------------------------------------------------------------ order of the samples
 
 

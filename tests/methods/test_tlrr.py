@@ -17,26 +17,6 @@ from mvsc_fast.solvers import tlrr
 from mvsc_fast.spectral import fuse
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"omega1": 1.5}, "omega1 == 1.5"),
-        ({"lam": np.inf}, "lam == inf"),
-        ({"alpha": 0.0}, "n_neighbors .*lam"),
-        ({"omega1": 1.0}, "n_neighbors .*lam"),
-        ({"sample_weight": np.ones(4)}, "lam .*sample_weight"),
-    ],
-)
-def test_bad_parameters_of_the_function(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        tlrr(random_similarities(2, 4), **parameters)
-
-
-def test_the_published_solver_refuses_sparse_input():
-    with pytest.raises(ValueError, match='use solver="dual"'):
-        tlrr([scipy.sparse.csr_array(np.eye(4))], solver="ialm", lam=1.0)
-
-
 def test_objective_equals_its_definition():
     import reference.tlrr as twin
 
@@ -70,18 +50,6 @@ def test_equal_tubes_are_all_kept():
 @pytest.fixture(scope="module")
 def subspaces():
     return datasets.make_multiview_subspaces(120, 4, random_state=0)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha": 0.0}, "n_neighbors .*lam"),
-        ({"affinity": 3}, "affinity .*3"),
-    ],
-)
-def test_bad_parameters_of_the_estimator(subspaces, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        TLRR(**{"n_clusters": 4, **parameters}).fit(subspaces[0])
 
 
 def test_fitted_attributes(subspaces):
