@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import scale
 
@@ -34,12 +33,3 @@ def test_shuffled_samples(load, bar):
     views, y = shuffled(*load())
     c = len(np.unique(y))
     assert clustering_scores(y, ConsensusTLRR(c, random_state=0).fit_predict(views))["acc"] >= bar
-
-
-def test_better_than_k_means_of_all_features():
-    views, y = shuffled(*datasets.load_handwritten())
-    labels = ConsensusTLRR(10, random_state=0).fit_predict([X[:600] for X in views])
-    features = np.hstack([scale(X[:600]) for X in views])
-    concatenated = KMeans(10, n_init=10, random_state=0).fit_predict(features)
-    acc = clustering_scores(y[:600], labels)["acc"]
-    assert acc >= clustering_scores(y[:600], concatenated)["acc"] + 0.05

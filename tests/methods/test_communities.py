@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import ConsensusTLRR, SavedPredictor, explain
+from mvsc_fast import ConsensusTLRR, explain
 from mvsc_fast.cli import main
 from mvsc_fast.explanation import joint_graph
 
@@ -36,7 +36,9 @@ def test_communities_are_the_classes_and_new_samples_get_their_labels(given, mod
     views, y = given
     new, truth = blobs(seed=1)
     assert adjusted_rand_score(y, model.labels_) == 1
-    assert (model.predict(views) == model.labels_).mean() > 0.99
+    predicted = model.predict(views)
+    assert (predicted == model.labels_).mean() > 0.99
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(views), predicted)
     assert adjusted_rand_score(truth, model.predict(new)) > 0.98
 
 
@@ -86,14 +88,6 @@ def test_labels_do_not_depend_on_order_threads_or_the_global_generator(given, mo
     np.testing.assert_array_equal(coarse.fit_predict(views), coarse.fit_predict(views))
 
 
-def test_saved_models_predict_the_same(given, model, tmp_path):
-    expected = model.predict(given[0])
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(given[0]), expected)
-    model.to_native(tmp_path / "model.mvsc")
-    found = SavedPredictor(tmp_path / "model.mvsc").predict(given[0])
-    np.testing.assert_array_equal(found, expected)
-
-
 def test_a_sample_is_clustered_and_samples_may_lack_views(given):
     views, y = [X.copy() for X in given[0]], given[1]
     views[0][:40], views[1][30:60] = np.nan, np.nan
@@ -107,12 +101,9 @@ def test_a_sample_is_clustered_and_samples_may_lack_views(given):
 
 def test_explanation_and_report_name_communities(given, model, tmp_path):
     found = explain(model, given[0])
-    assert "Leiden communities of the joint graph: Traag V. A." in found.methods_paragraph
-    assert "the method of Jia" not in found.methods_paragraph
-    sentences = [sentence for part in found.computation for sentence in part.sentences]
-    assert any("refined communities" in sentence for sentence in sentences)
-    assert "resolution=1.0" in found.methods_paragraph
-    assert f"igraph {igraph.__version__}" in found.methods_paragraph
+    for fact in ("Leiden", "Traag", "resolution=1.0", f"igraph {igraph.__version__}"):
+        assert fact in found.methods_paragraph
+    assert "Jia" not in found.methods_paragraph
     found.write_report(tmp_path / "report.html")
 
 
@@ -129,15 +120,3 @@ def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
     main(["cluster", path, "--clusters", "resolution=1", "--labels", labels])
     found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
     assert adjusted_rand_score(given[1], found) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--evidence"], "--evidence needs a number of --clusters"),
-        (["--method", "tlrr"], "--clusters resolution=R would be ignored"),
-    ],
-)
-def test_options_that_exclude_a_resolution_are_named_before_any_work(capsys, options, message):
-    assert main(["cluster", "missing.npz", "--clusters", "resolution=1", *options]) == 2
-    assert message in capsys.readouterr().err

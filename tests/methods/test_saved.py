@@ -44,8 +44,6 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
             np.testing.assert_array_equal(
                 getattr(saved, method)(new), getattr(model, method)(views)
             )
-    again = pickle.loads(pickle.dumps(saved))
-    np.testing.assert_array_equal(again.predict(views), model.predict(views))
     if form == "frames":
         assert [None if names is None else list(names) for names in saved.feature_names_in_] == [
             ["x0", "x1", "x2", "x3"],
@@ -94,6 +92,8 @@ def test_a_file_that_is_no_model_is_named(tmp_path):
     for name in ("absent.mvsc", "."):
         with pytest.raises(OSError, match=str(tmp_path)):
             SavedPredictor(tmp_path / name)
+    with pytest.raises(TypeError, match="PathLike.*NoneType"):
+        SavedPredictor(None)
 
 
 @pytest.fixture(scope="module")
@@ -202,8 +202,3 @@ def test_parameters_that_are_newer_than_a_pickle_have_their_defaults():
     again = pickle.loads(pickle.dumps(model))
     assert (again.resolution, again.max_samples, again.n_clusters) == (None, "auto", 3)
     np.testing.assert_array_equal(again.predict(VIEWS), model.labels_)
-
-
-def test_a_model_file_is_given_by_its_path():
-    with pytest.raises(TypeError, match="PathLike.*NoneType"):
-        SavedPredictor(None)
