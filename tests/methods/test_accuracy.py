@@ -1,8 +1,10 @@
-"""Accuracy of the default estimator on the data that scikit-learn and this package contain."""
+"""Accuracies on data that scikit-learn and this package contain, and labels that stay."""
 
 import numpy as np
 import pytest
+from golden.make_labels import LABELS, labels_of, problems
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from mvsc_fast import ConsensusTLRR, datasets
@@ -33,3 +35,18 @@ def test_shuffled_samples(load, bar):
     views, y = shuffled(*load())
     c = len(np.unique(y))
     assert clustering_scores(y, ConsensusTLRR(c, random_state=0).fit_predict(views))["acc"] >= bar
+
+
+# A patch release must not change these labels.
+PROBLEMS = problems()
+EXPECTED = dict(line.split(": ") for line in LABELS.read_text().splitlines())
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_labels_are_those_of_the_golden_file(name):
+    found = labels_of(*PROBLEMS[name])
+    assert adjusted_rand_score(list(EXPECTED[name]), list(found)) >= 0.999
+
+
+def test_every_golden_problem_is_compared():
+    assert EXPECTED.keys() == PROBLEMS.keys()

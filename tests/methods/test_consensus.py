@@ -1,6 +1,5 @@
 """ConsensusTLRR: accuracy where clusters are clear, invariances, new samples, degenerate data."""
 
-import copy
 import io
 import pickle
 import warnings
@@ -114,25 +113,6 @@ def test_permuting_the_samples_permutes_everything_to_the_bit(subspaces, fitted)
     np.testing.assert_array_equal(other.labels_, fitted.labels_[order])
     ours, theirs = fitted.affinity_matrix_[order][:, order], other.affinity_matrix_
     assert (theirs != ours).nnz == 0
-
-
-def test_sparse_counts_of_more_features_than_samples():
-    rng = np.random.RandomState(0)
-    y = np.arange(90) % 3
-    views = [
-        scipy.sparse.csr_matrix(rng.poisson(rng.gamma(0.1, 2, size=(3, 400))[y])) for _ in range(2)
-    ]
-    model = ConsensusTLRR(3, random_state=0).fit(views)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    np.testing.assert_array_equal(model.predict(views), model.labels_)
-
-
-def test_new_samples_have_the_labels_of_fitting_them():
-    views, y = blobs(240, 4, seed=0)
-    model = ConsensusTLRR(4, random_state=0).fit([X[:160] for X in views])
-    assert (model.predict([X[:160] for X in views]) == model.labels_).mean() >= 0.95
-    found = model.predict([X[160:] for X in views])
-    assert clustering_scores(y[160:], found)["acc"] >= 0.95
 
 
 @pytest.mark.parametrize(("n", "growth"), [(400, 1), (900, 2.25), (2000, 4)])
@@ -287,21 +267,6 @@ def test_which_rows_of_the_data_a_model_holds(n_features):
     for use in (lambda: model.predict(views), lambda: model.to_native("model.mvsc")):
         with pytest.raises(ValueError, match='store="labels"'):
             use()
-
-
-def test_saved_models_of_dask_arrays_hold_no_row_of_the_data(subspaces):
-    views = subspaces[0]
-    lazy = [da.from_array(X, chunks=(100, -1)) for X in views]
-    model = ConsensusTLRR(4, max_samples=100, store="labels", random_state=0).fit(lazy)
-    expected = model.labels_.compute()
-    for copied in (lambda: pickle.loads(pickle.dumps(model)), lambda: copy.deepcopy(model)):
-        with pytest.warns(UserWarning, match=r"labels_ .*Dask.*labels_.compute\(\)"):
-            other = copied()
-        assert not hasattr(other, "labels_") and other.n_features_per_view_ == [40, 60, 30]
-        data = pickle.dumps(other)
-        assert not any(row.tobytes() in data for X in views for row in X)
-    model.labels_ = expected
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, expected)
 
 
 def test_new_samples_that_are_unlike_the_fitted_ones_are_reported(subspaces):

@@ -53,18 +53,20 @@ def test_rare_tuples_follow_those_they_share_most_labels_with():
     assert adjusted_rand_score(y, found.labels) > 0.95
 
 
-def test_of_fewer_tuples_than_clusters_the_first_labelling_is_returned():
-    labellings = [[0, 0, 0, 1], [0, 1, 1, 0]]
-    assert consensus_labels(labellings, 4).labels.tolist() == labellings[0]
-    assert consensus_labels(labellings, 3).labels.tolist() == [0, 1, 1, 2]
-
-
-def test_with_no_more_tuples_than_clusters_nothing_is_solved():
-    y = np.arange(30) % 3
-    equal = consensus_labels([y, (y + 1) % 3, y], 3, random_state=0)
-    assert equal.n_tuples == 3 and equal.gap == 0 and adjusted_rand_score(y, equal.labels) == 1
-    fewer = consensus_labels([y, y], 4, random_state=0)
-    np.testing.assert_array_equal(fewer.labels, y)
+@pytest.mark.parametrize(
+    ("labellings", "c", "expected"),
+    [
+        ([[0, 0, 0, 1], [0, 1, 1, 0]], 4, [0, 0, 0, 1]),  # fewer tuples: the first labelling
+        ([[0, 0, 0, 1], [0, 1, 1, 0]], 3, [0, 1, 1, 2]),
+        ([[0, 1, 2] * 9, [1, 2, 0] * 9], 3, [0, 1, 2] * 9),
+        ([[0, 1, 2] * 9] * 2, 4, [0, 1, 2] * 9),
+    ],
+    ids=["fewer", "as many", "renamed", "equal"],
+)
+def test_with_no_more_tuples_than_clusters_nothing_is_solved(labellings, c, expected):
+    result = consensus_labels(labellings, c, random_state=0)
+    assert result.labels.tolist() == expected
+    assert result.n_tuples == 3 and result.gap == 0
 
 
 def test_labellings_of_other_packages_are_fused():
@@ -99,17 +101,6 @@ def test_labellings_that_cannot_be_fused(labellings, message):
         consensus_labels(labellings, 2)
     with pytest.raises(ValueError, match="n_clusters == 0"):
         consensus_labels([[0, 1]], 0)
-
-
-def test_parameters_are_checked_before_labellings_are_read():
-    def read():
-        raise AssertionError
-        yield
-
-    with pytest.raises(ValueError, match="n_threads == 0"):
-        consensus_labels(read(), 2, n_threads=0)
-    with pytest.raises(ValueError, match="random_state: "):
-        consensus_labels(read(), 2, random_state="seed")
 
 
 def test_labellings_are_compared_by_their_index():

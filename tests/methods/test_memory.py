@@ -5,7 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import scipy.sparse
 from conftest import memory_map
 from sklearn.base import clone
 
@@ -34,14 +33,6 @@ def test_what_does_not_fit_is_refused_before_any_work(estimator, views, little_m
         model.fit(views)
     assert stages == []
     assert ("ConsensusTLRR clusters a subsample" in str(e.value)) == (name != "ConsensusTLRR")
-
-
-def test_sparse_similarities_are_not_counted_as_dense_ones(little_memory):
-    n = 3000
-    W = [scipy.sparse.eye_array(n, format="csr") + scipy.sparse.eye_array(n, k=1, format="csr")]
-    with pytest.raises(MemoryError, match="TRPCA with 3000 samples"):
-        methods.TRPCA(3, affinity="precomputed").fit(np.zeros((1, n, n)))
-    methods.TLRR(3, affinity="precomputed")._check_memory([(A + A.T) / 2 for A in W])
 
 
 def peak(function, *arguments):
