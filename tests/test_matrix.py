@@ -378,9 +378,7 @@ def is_meaningful(form, question, condition):
     """Whether a cell asks something that others do not."""
     if condition == "one view alone":
         return form not in MIXES  # which have several views
-    if (
-        condition == "one view in another order"
-    ):  # that only ids can tell; the model is the plain one
+    if condition == "one view in another order":  # that only ids can tell
         return form in TWICE_WITH_IDS and question not in ("native", "save and load")
     if condition == "columns in another order":  # the model is the plain one
         return question not in ("fit", "native", "save and load")
