@@ -120,3 +120,15 @@ def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
     main(["cluster", path, "--clusters", "resolution=1", "--labels", labels])
     found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
     assert adjusted_rand_score(given[1], found) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--evidence"], "--evidence needs a number of --clusters"),
+        (["--method", "tlrr"], "--clusters resolution=R would be ignored"),
+    ],
+)
+def test_options_that_exclude_a_resolution_are_named_before_any_work(capsys, options, message):
+    assert main(["cluster", "missing.npz", "--clusters", "resolution=1", *options]) == 2
+    assert message in capsys.readouterr().err

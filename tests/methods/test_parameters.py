@@ -97,7 +97,6 @@ def test_every_parameter_of_a_function_is_checked(function, name):
 
 
 BAD = [
-    (consensus_labels, {"n_threads": 0}, "n_threads == 0"),
     (structure_test, {"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
     (structure_test, {"max_samples": 19}, "max_samples == 19, must be >= 20"),
     (structure_test, {"each_view": "yes"}, "each_view"),

@@ -105,6 +105,7 @@ def test_any_tensor_into_any_recovery(recovery, graph):
     fitted = clone(graph).fit(views)
     again = recovery(3, affinity=fitted, random_state=0).fit(views)
     np.testing.assert_allclose(again.similarity_, model.similarity_, atol=1e-10)
+    np.testing.assert_array_equal(again.similarity_, fitted.tensor_)
 
 
 def test_graph_estimator_inherits_seed_and_threads(subspaces):

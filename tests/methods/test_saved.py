@@ -10,7 +10,8 @@ import pytest
 
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, explain
 from mvsc_fast.cli import main
-from mvsc_fast.judge._model_file import names_in, with_names
+from mvsc_fast.judge._model_file import names_in, parts, with_names
+from mvsc_fast.judge._predict import checksum
 
 pytestmark = pytest.mark.filterwarnings("ignore:the labels agree little")
 
@@ -119,9 +120,6 @@ def test_bytes_that_are_no_text_are_named_with_the_file(image, tmp_path, capsys,
 
 def with_checksum(image):
     """The model with the checksum of its bytes."""
-    from mvsc_fast.judge._model_file import parts
-    from mvsc_fast.judge._predict import checksum
-
     parts(image)[0]["checksum"] = checksum(image)
     return image
 

@@ -80,18 +80,13 @@ def test_every_affinity_and_solver(affinity, solver):
     assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.9
 
 
-def test_precomputed_similarities_and_fitted_estimators(subspaces):
+def test_precomputed_similarities(subspaces):
     views, _ = subspaces
     direct = TLRR(4, random_state=0).fit(views)
     W = similarity.self_representation(views)
     precomputed = TLRR(4, affinity="precomputed", random_state=0).fit(W)
     np.testing.assert_array_equal(precomputed.labels_, direct.labels_)
     assert precomputed.n_features_per_view_ == [120] * 4
-    source = TSVDMSC(4, random_state=0).fit(views)
-    chained = TLRR(4, affinity=source, n_neighbors=8, random_state=0).fit(views)
-    np.testing.assert_array_equal(chained.similarity_, source.tensor_)
-    with pytest.raises(ValueError, match="120 .*60"):
-        TLRR(4, affinity=source).fit([X[:60] for X in views])
     W[0, 1, 2] = W[0, 2, 1] = -1
     for given in (W, [scipy.sparse.csr_array(A) for A in W]):
         with pytest.raises(ValueError, match="X: slice 0 .*2 negative"):
