@@ -129,9 +129,9 @@ TOLD = r"2 groups .*: views 'c', 'd' \(support 1.00\); views 'a', 'b' \(support 
 def test_groups_of_views_that_do_not_agree_are_named(two_camps):
     (a, b), (c, d) = two_camps
     model = ConsensusTLRR(4, random_state=0)
-    with pytest.warns(UserWarning, match=TOLD) as told:
+    with pytest.warns(UserWarning, match=TOLD) as caught:
         model.fit({"a": a, "c": c, "b": b, "d": d})
-    assert len(told) == 1
+    assert len(caught) == 1
     z = model.view_agreement_
     np.testing.assert_array_equal(z, z.T)
     assert np.isnan(z.diagonal()).all() and min(z[0, 2], z[1, 3]) > 20
@@ -147,9 +147,9 @@ def test_groups_are_named_whatever_is_excluded_or_missing(two_camps):
     a[:50] = np.nan
     views = {"n": noise, "a": a, "r": rare, "b": b, "c": c, "d": d}
     model = ConsensusTLRR(4, random_state=0)
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning) as caught:
         model.fit(views)
-    texts = [str(warning.message) for warning in told]
+    texts = [str(warning.message) for warning in caught]
     assert len(texts) == 3 and "excluded as noise" in texts[1]
     assert "views 'c', 'd' (support 1.00); views 'a', 'b'" in texts[2]
     z = model.view_agreement_
@@ -159,9 +159,9 @@ def test_groups_are_named_whatever_is_excluded_or_missing(two_camps):
 def test_other_disagreement_forms_no_groups(two_camps):
     """A single view of something else has another warning, and few samples decide nothing."""
     (a, b), (c, d) = two_camps
-    with pytest.warns(UserWarning, match="view 2") as told:
+    with pytest.warns(UserWarning, match="view 2") as caught:
         ConsensusTLRR(4, random_state=0).fit([a, b, c])
-    assert len(told) == 1
+    assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = ConsensusTLRR(4, random_state=0).fit([X[:190] for X in (a, b, c, d)])

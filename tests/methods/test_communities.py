@@ -23,17 +23,17 @@ def blobs(n=300, seed=0):
 
 
 @pytest.fixture(scope="module")
-def given():
+def labelled():
     return blobs()
 
 
 @pytest.fixture(scope="module")
-def model(given):
-    return ConsensusTLRR(None, resolution=1.0, random_state=0).fit(given[0])
+def model(labelled):
+    return ConsensusTLRR(None, resolution=1.0, random_state=0).fit(labelled[0])
 
 
-def test_communities_are_the_classes_and_new_samples_get_their_labels(given, model):
-    views, y = given
+def test_communities_are_the_classes_and_new_samples_get_their_labels(labelled, model):
+    views, y = labelled
     new, truth = blobs(seed=1)
     assert adjusted_rand_score(y, model.labels_) == 1
     predicted = model.predict(views)
@@ -43,13 +43,13 @@ def test_communities_are_the_classes_and_new_samples_get_their_labels(given, mod
 
 
 @pytest.mark.parametrize("resolution", [0.5, 1, 4])
-def test_no_move_or_merger_of_communities_has_a_larger_modularity(given, resolution):
+def test_no_move_or_merger_of_communities_has_a_larger_modularity(labelled, resolution):
     """Of the joint graph: affinities over the roots of the largest of both ends."""
-    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(given[0])
+    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(labelled[0])
     A = model.affinity_matrix_.toarray().astype(float)
     top = np.sqrt(A.max(axis=0))
     weights = A / np.outer(top, top)
-    joint = np.sort(joint_graph(model, given[0]).data)
+    joint = np.sort(joint_graph(model, labelled[0]).data)
     np.testing.assert_allclose(joint, np.sort(weights[weights > 0]), rtol=1e-5)
     degrees = weights.sum(axis=0)
     gain = weights - resolution * np.outer(degrees, degrees) / degrees.sum()
@@ -70,26 +70,26 @@ def test_candidates_are_the_communities_of_each_graph(model):
 
 
 @pytest.mark.parametrize(("resolution", "low", "high"), [(1e-3, 1, 6), (8, 30, 100)])
-def test_any_number_of_communities_predicts(given, resolution, low, high):
-    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(given[0])
+def test_any_number_of_communities_predicts(labelled, resolution, low, high):
+    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(labelled[0])
     c = len(np.unique(model.labels_))
     assert low <= c <= high and model.labels_.max() == c - 1
     assert c >= connected_components(model.affinity_matrix_)[0]
     assert model.predictor_.model.n_clusters == c
-    assert np.isin(model.predict(given[0]), np.arange(c)).all()
+    assert np.isin(model.predict(labelled[0]), np.arange(c)).all()
 
 
-def test_labels_do_not_depend_on_order_threads_or_the_global_generator(given, model):
-    views, _ = given
+def test_labels_do_not_depend_on_order_threads_or_the_global_generator(labelled, model):
+    views, _ = labelled
     order = np.random.default_rng(2).permutation(300)
-    again = clone(model).set_params(n_threads=2).fit([X[order] for X in views])
-    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+    permuted = clone(model).set_params(n_threads=2).fit([X[order] for X in views])
+    np.testing.assert_array_equal(permuted.labels_, model.labels_[order])
     coarse = ConsensusTLRR(None, resolution=5, random_state=1)
     np.testing.assert_array_equal(coarse.fit_predict(views), coarse.fit_predict(views))
 
 
-def test_a_sample_is_clustered_and_samples_may_lack_views(given):
-    views, y = [X.copy() for X in given[0]], given[1]
+def test_a_sample_is_clustered_and_samples_may_lack_views(labelled):
+    views, y = [X.copy() for X in labelled[0]], labelled[1]
     views[0][:40], views[1][30:60] = np.nan, np.nan
     model = ConsensusTLRR(None, resolution=0.7, random_state=0, max_samples=200)
     with pytest.warns(UserWarning, match="10 samples"):
@@ -99,12 +99,12 @@ def test_a_sample_is_clustered_and_samples_may_lack_views(given):
     assert adjusted_rand_score(y[labels >= 0], labels[labels >= 0]) > 0.9
 
 
-def test_explanation_and_report_name_communities(given, model, tmp_path):
-    found = explain(model, given[0])
+def test_explanation_and_report_name_communities(labelled, model, tmp_path):
+    explanation = explain(model, labelled[0])
     for fact in ("Leiden", "Traag", "resolution=1.0", f"igraph {igraph.__version__}"):
-        assert fact in found.methods_paragraph
-    assert "Jia" not in found.methods_paragraph
-    found.write_report(tmp_path / "report.html")
+        assert fact in explanation.methods_paragraph
+    assert "Jia" not in explanation.methods_paragraph
+    explanation.write_report(tmp_path / "report.html")
 
 
 def test_equal_samples_have_one_label():
@@ -114,12 +114,12 @@ def test_equal_samples_have_one_label():
     np.testing.assert_array_equal(labels[:20], labels[120:])
 
 
-def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
+def test_the_command_line_takes_a_resolution(labelled, tmp_path, capsys):
     path, labels = str(tmp_path / "views.npz"), str(tmp_path / "labels.csv")
-    np.savez(path, view_0=given[0][0], view_1=given[0][1])
+    np.savez(path, view_0=labelled[0][0], view_1=labelled[0][1])
     main(["cluster", path, "--clusters", "resolution=1", "--labels", labels])
-    found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
-    assert adjusted_rand_score(given[1], found) == 1
+    clusters = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
+    assert adjusted_rand_score(labelled[1], clusters) == 1
 
 
 @pytest.mark.parametrize(

@@ -298,12 +298,12 @@ def test_a_group_that_the_fit_has_not_seen_is_told(capsys):
     views, y = two_groups((400, 100), 0, n_groups=3)
     model = ConsensusTLRR(2, random_state=0).fit(views(y))
     new = views(np.repeat([0, 1, 2], [700, 200, 100]))
-    told = r"of 1000 new samples \(1\d\.\d%\) are farther .*, but about 5% are usual: "
-    with pytest.warns(UserWarning, match=told):
+    message = r"of 1000 new samples \(1\d\.\d%\) are farther .*, but about 5% are usual: "
+    with pytest.warns(UserWarning, match=message):
         model.predict(new)
-    known = [X[:900] for X in new]
-    model.set_params(verbose=1).predict(known)
-    _, unlike = model.predict_margin(known, return_unlike=True)
+    usual = [X[:900] for X in new]
+    model.set_params(verbose=1).predict(usual)
+    _, unlike = model.predict_margin(usual, return_unlike=True)
     assert f"{unlike.sum()} of 900 new samples (" in capsys.readouterr().err
 
 
@@ -335,11 +335,11 @@ def test_margins_of_new_samples_are_those_of_their_scores(subspaces):
         assert apart_k[~far].max() < apart_k[far].min(initial=np.inf)
     assert unlike.dtype == bool and 0.05 < unlike.mean() < 1 and not unlike[7]
     chunks = [da.from_array(X, chunks=(50, -1)) for X in new]
-    for lazy, known in zip(
+    for lazy, values in zip(
         model.predict_margin(chunks, return_unlike=True), (margin, unlike), strict=True
     ):
         assert hasattr(lazy, "__dask_graph__")
-        np.testing.assert_array_equal(lazy.compute(), known)
+        np.testing.assert_array_equal(lazy.compute(), values)
     with pytest.raises(ValueError, match="return_unlike"):
         model.predict_margin(new, return_unlike="all")
 
@@ -392,7 +392,7 @@ def test_equal_directions_are_counted_once_and_have_one_label(wrap):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         labels = ConsensusTLRR(6, random_state=0).fit([wrap(view)]).labels_
-    assert any("have 4 distinct values, fewer than" in str(one.message) for one in caught)
+    assert any("have 4 distinct values, fewer than" in str(warning.message) for warning in caught)
     units = np.round(view / np.linalg.norm(view, axis=1, keepdims=True), 6)
     _, group = np.unique(units, axis=0, return_inverse=True)
     assert len(np.unique(np.c_[group.ravel(), labels], axis=0)) == 4

@@ -50,11 +50,14 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("estimator", CLASSES)
 def test_defaults_are_those_of_the_function_and_of_all_methods(estimator):
-    defaults = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(estimator).parameters.items()
+    }
     common = {"n_clusters": 8, "n_init": 20, "random_state": None, "n_threads": None, "verbose": 0}
     if estimator in FUNCTIONS:
         parameters = inspect.signature(FUNCTIONS[estimator]).parameters
-        common = {name: one.default for name, one in parameters.items()} | common
+        common = {name: parameter.default for name, parameter in parameters.items()} | common
     for name in set(defaults) & set(common):
         assert defaults[name] == common[name], name
 

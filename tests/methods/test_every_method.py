@@ -41,13 +41,15 @@ def test_permuting_samples_permutes_labels_and_what_is_learned(name):
     first = clone(VARIANTS[name]).fit(views)
     second = clone(VARIANTS[name]).fit([X[order] for X in views])
     assert adjusted_rand_score(first.labels_[order], second.labels_) == 1
-    for what, expected in learned(first).items():
+    for attribute, expected in learned(first).items():
         if expected.ndim == 3:
             expected = expected[:, order][:, :, order]
-        elif what == "latent_":
+        elif attribute == "latent_":
             expected = expected[order]
         # Rounding may end one of the runs an iteration earlier.
-        np.testing.assert_allclose(learned(second)[what], expected, atol=1e-5, err_msg=what)
+        np.testing.assert_allclose(
+            learned(second)[attribute], expected, atol=1e-5, err_msg=attribute
+        )
 
 
 def nonnegative_views(n, dims=(30, 20)):
@@ -63,8 +65,10 @@ def test_sparse_views_are_those_of_dense_ones_and_none_is_changed(name):
     sparse = fitted(model, [scipy.sparse.csr_matrix(X) for X in views])
     if name in ("consensus-tlrr", "awp"):  # labels of the others say little after three iterations
         assert adjusted_rand_score(dense.labels_, sparse.labels_) == 1
-    for what, expected in learned(dense).items():
-        np.testing.assert_allclose(learned(sparse)[what], expected, atol=1e-6, err_msg=what)
+    for attribute, expected in learned(dense).items():
+        np.testing.assert_allclose(
+            learned(sparse)[attribute], expected, atol=1e-6, err_msg=attribute
+        )
     for X, same in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, same)
 
@@ -75,11 +79,11 @@ def test_single_precision(name):
     model = short(name, tol=1e-3, n_components=6)
     single = fitted(clone(model), views)
     double = fitted(model, [X.astype(float) for X in views])
-    for what, expected in learned(double).items():
-        found = learned(single)[what]
-        assert found.dtype == (expected.dtype if what == "weights_" else np.float32)
+    for attribute, expected in learned(double).items():
+        values = learned(single)[attribute]
+        assert values.dtype == (expected.dtype if attribute == "weights_" else np.float32)
         # Both stop at a tolerance, at iterates that differ by more than single precision.
-        assert np.linalg.norm(found - expected) < 0.05 * np.linalg.norm(expected), what
+        assert np.linalg.norm(values - expected) < 0.05 * np.linalg.norm(expected), attribute
 
 
 @pytest.mark.filterwarnings("ignore:.* have no neighbour")
@@ -115,8 +119,8 @@ def test_degenerate_data(name, views):
     n = len(views[0])
     model = fitted(short(name, n_clusters=min(3, n)), views)
     assert model.labels_.shape == (n,) and set(model.labels_) <= {0, 1, 2}
-    for what, values in learned(model).items():
-        assert np.isfinite(values).all(), what
+    for attribute, values in learned(model).items():
+        assert np.isfinite(values).all(), attribute
     assert getattr(model, "converged_", True)
 
 

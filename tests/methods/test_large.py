@@ -72,12 +72,12 @@ def test_labels_depend_neither_on_the_order_nor_on_threads(views, fitted, thread
 
 @pytest.mark.parametrize("rows", [100, N])
 def test_dask_arrays_have_the_labels_of_arrays(views, fitted, client, rows):
-    given = chunked(views, rows)
-    model = clone(fitted).fit(given)
-    assert isinstance(model.labels_, da.Array) and model.labels_.chunks[0] == given[0].chunks[0]
+    chunks = chunked(views, rows)
+    model = clone(fitted).fit(chunks)
+    assert isinstance(model.labels_, da.Array) and model.labels_.chunks[0] == chunks[0].chunks[0]
     assert model.labels_.dtype == fitted.labels_.dtype
     np.testing.assert_array_equal(model.labels_.compute(), fitted.labels_)
-    predicted = model.predict(given)
+    predicted = model.predict(chunks)
     assert isinstance(predicted, da.Array)
     np.testing.assert_array_equal(predicted.compute(), fitted.predict(views))
 
@@ -93,12 +93,12 @@ def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):
             return block
         os._exit(1)
 
-    given = [X.map_blocks(deadly, dtype=X.dtype, meta=X._meta) for X in chunked(views, 60)]
-    model = clone(LABELLER).fit(given)
+    chunks = [X.map_blocks(deadly, dtype=X.dtype, meta=X._meta) for X in chunked(views, 60)]
+    model = clone(LABELLER).fit(chunks)
     expected = model.predict(views)
     armed.touch()
-    (found,) = dask.compute(model.predict(given))
+    (labels,) = dask.compute(model.predict(chunks))
     assert not armed.exists()
-    np.testing.assert_array_equal(found, expected)
-    (found,) = dask.compute(model.labels_)  # by what the workers have left
-    np.testing.assert_array_equal(found, clone(LABELLER).fit(views).labels_)
+    np.testing.assert_array_equal(labels, expected)
+    (labels,) = dask.compute(model.labels_)  # by what the workers have left
+    np.testing.assert_array_equal(labels, clone(LABELLER).fit(views).labels_)

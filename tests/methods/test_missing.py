@@ -46,8 +46,8 @@ def fitted(data):
 def test_samples_that_lack_views_are_clustered_and_predicted(data, fitted):
     _, views, y = data
     assert clustering_scores(y[:150], fitted.labels_)["acc"] >= 0.95
-    found = fitted.predict([X[150:] for X in views])
-    assert clustering_scores(y[150:], found)["acc"] >= 0.95
+    predicted = fitted.predict([X[150:] for X in views])
+    assert clustering_scores(y[150:], predicted)["acc"] >= 0.95
     again = fitted.predict([X[:150] for X in views])
     assert (again == fitted.labels_).mean() >= 0.95
     assert fitted.view_support_.shape == (3,) and fitted.view_support_.min() > 0.3
@@ -56,12 +56,12 @@ def test_samples_that_lack_views_are_clustered_and_predicted(data, fitted):
 def test_a_model_of_complete_views_predicts_samples_that_lack_some(data):
     complete, views, y = data
     model = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in complete])
-    found = model.predict([X[150:] for X in views])
-    assert clustering_scores(y[150:], found)["acc"] >= 0.95
-    (one,) = model.predict(
+    predicted = model.predict([X[150:] for X in views])
+    assert clustering_scores(y[150:], predicted)["acc"] >= 0.95
+    (label,) = model.predict(
         [complete[0][150:151], *(np.full_like(X[:1], np.nan) for X in views[1:])]
     )
-    assert one == model.predict([X[150:151] for X in complete])[0]
+    assert label == model.predict([X[150:151] for X in complete])[0]
 
 
 @pytest.mark.filterwarnings("ignore:without any of the views that are used")
@@ -338,10 +338,10 @@ def test_explanations_of_sparse_views_that_lack_rows(counts):
 def test_a_missing_row_is_no_row_of_zeros():
     rows = np.random.RandomState(0).randn(2, 100)
     second = np.repeat(np.vstack([rows, np.zeros((1, 100)), np.full((1, 100), np.nan)]), 5, axis=0)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ConsensusTLRR(5, random_state=0).fit([np.tile(rows[0], (20, 1)), second])
-    assert any("4 distinct values" in str(warning.message) for warning in told)
+    assert any("4 distinct values" in str(warning.message) for warning in caught)
 
 
 def test_a_view_that_two_of_many_samples_have():

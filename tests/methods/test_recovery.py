@@ -94,7 +94,8 @@ LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, 
 
 
 @pytest.mark.parametrize(
-    ("recovery", "graph"), [*((TLRR, one) for one in LEARNERS), (TRPCA, LTMSC), (SNN, ETLMSC)]
+    ("recovery", "graph"),
+    [*((TLRR, learner) for learner in LEARNERS), (TRPCA, LTMSC), (SNN, ETLMSC)],
 )
 def test_any_tensor_into_any_recovery(recovery, graph):
     views, _ = datasets.make_multiview_subspaces(36, 3, n_features=(9, 12), random_state=0)

@@ -40,11 +40,11 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
     as_text = views
     if isinstance(views, dict):  # as JSON has the keys, and in another order
         as_text = {str(name): X for name, X in reversed(views.items())}
-    for method in ("predict", "predict_margin"):
-        for new in (views, as_text):
-            np.testing.assert_array_equal(
-                getattr(saved, method)(new), getattr(model, method)(views)
-            )
+    labels, margins = model.predict(views), model.predict_margin(views)
+    for predictor in (saved, pickle.loads(pickle.dumps(saved))):
+        np.testing.assert_array_equal(predictor.predict(as_text), labels)
+        np.testing.assert_array_equal(predictor.predict(views), labels)
+        np.testing.assert_array_equal(predictor.predict_margin(as_text), margins)
     if form == "frames":
         assert [None if names is None else list(names) for names in saved.feature_names_in_] == [
             ["x0", "x1", "x2", "x3"],

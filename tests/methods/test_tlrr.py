@@ -154,17 +154,17 @@ def test_without_iterations_the_tubes_are_shrunken_alone(subspaces):
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_labels_do_not_depend_on_the_scale_of_the_similarities(subspaces, factor):
     W = similarity.self_representation(subspaces[0])
-    one, other = (
+    first, second = (
         TLRR(4, affinity="precomputed", random_state=0).fit(s * W).labels_ for s in (1.0, factor)
     )
-    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(first, second)
 
 
 def test_labels_are_reproducible_and_leave_the_global_generator_alone(subspaces):
     views, _ = subspaces
     state = np.random.get_state()[1].copy()
-    one, two = (TLRR(4, random_state=7, n_threads=k).fit_predict(views) for k in (1, 2))
-    np.testing.assert_array_equal(one, two)
+    first, second = (TLRR(4, random_state=7, n_threads=k).fit_predict(views) for k in (1, 2))
+    np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
 
 
