@@ -33,7 +33,7 @@ def new_rows(n, widths=WIDTHS, nonnegative=False):
     return [np.abs(X) for X in rows] if nonnegative else rows
 
 
-@pytest.mark.parametrize("widths", [(9,), (150,), WIDTHS])
+@pytest.mark.parametrize("widths", [(9,), (150,), WIDTHS], ids=str)
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_equal_to_its_definition(widths, nonnegative):
     _, predictor, image = problem(widths, nonnegative)

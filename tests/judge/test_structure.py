@@ -83,7 +83,7 @@ def test_the_corners_of_a_square_are_no_structure_but_clusters_in_two_columns_ar
     assert test.each["y"].p_value > 0.2
 
 
-@pytest.mark.parametrize("sizes", [(285, 15), (142, 8), (120, 10, 10, 10)])
+@pytest.mark.parametrize("sizes", [(285, 15), (142, 8), (120, 10, 10, 10)], ids=str)
 def test_clear_clusters_of_unequal_sizes_are_found(sizes):
     rng, y = np.random.default_rng(0), np.repeat(np.arange(len(sizes)), sizes)
     views = [rng.standard_normal((len(y), 20)) + 8 * np.eye(20)[y] for _ in range(2)]

@@ -128,6 +128,7 @@ def test_the_command_line_takes_a_resolution(labelled, tmp_path, capsys):
         (["--evidence"], "--evidence needs a number of --clusters"),
         (["--method", "tlrr"], "--clusters resolution=R would be ignored"),
     ],
+    ids=["evidence", "method"],
 )
 def test_options_that_exclude_a_resolution_are_named_before_any_work(capsys, options, message):
     assert main(["cluster", "missing.npz", "--clusters", "resolution=1", *options]) == 2

@@ -141,7 +141,7 @@ def test_as_few_distinct_samples_as_clusters_or_fewer(distinct):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("counts", [(10, 10, 10), (28, 1, 1), (40, 2, 40)])
+@pytest.mark.parametrize("counts", [(10, 10, 10), (28, 1, 1), (40, 2, 40)], ids=str)
 @pytest.mark.parametrize("distance", [1e-2, 1e-4])
 def test_as_many_distinct_samples_as_clusters_are_the_clusters(counts, distance):
     """However near two of them are, and however rare."""
@@ -156,7 +156,7 @@ def test_as_many_distinct_samples_as_clusters_are_the_clusters(counts, distance)
 
 
 @pytest.mark.parametrize(
-    ("n", "nearest"), [(12, {2}), (40, {4}), (90, {6}), (199, {6}), (200, {6, 15})]
+    ("n", "nearest"), [(12, {2}), (40, {4}), (90, {6}), (199, {6}), (200, {6, 15})], ids=str
 )
 def test_graphs_of_fifteen_neighbours_need_200_samples(n, nearest):
     """Others have a tenth of the samples as neighbours, and six at most."""
@@ -166,7 +166,7 @@ def test_graphs_of_fifteen_neighbours_need_200_samples(n, nearest):
 
 
 @pytest.mark.filterwarnings("ignore:2 of 2 samples have no neighbour")
-@pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (10, 10), (470, 25, 5)])
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (10, 10), (470, 25, 5)], ids=str)
 def test_clusters_of_any_size_are_found(sizes):
     c = len(sizes)
     views, y = blobs(0, c, seed=0, sizes=sizes)

@@ -16,7 +16,7 @@ from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._sylvester import sylvester
 
 shapes = pytest.mark.parametrize(
-    ("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8))]
+    ("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8))], ids=str
 )
 
 

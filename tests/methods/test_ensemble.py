@@ -95,6 +95,7 @@ def test_labellings_of_other_packages_are_fused():
         ([["a", "b"], [1, "1"]], "labelling 1 has both numbers and strings"),
         ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): expected one label per sample"),
     ],
+    ids=["none", "lengths", "NaN", "None", "mixed", "shape"],
 )
 def test_labellings_that_cannot_be_fused(labellings, message):
     with pytest.raises(ValueError, match=message):

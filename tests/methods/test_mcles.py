@@ -85,7 +85,9 @@ def test_the_gap_bounds_the_distance_to_the_minimum():
 # ------------------------------------------------------------------ the method
 
 
-@pytest.mark.parametrize(("n", "dims", "d"), [(12, (4, 5), 6), (20, (30, 5), 4), (40, (40, 60), 9)])
+@pytest.mark.parametrize(
+    ("n", "dims", "d"), [(12, (4, 5), 6), (20, (30, 5), 4), (40, (40, 60), 9)], ids=str
+)
 def test_equals_its_twin(monkeypatch, n, dims, d):
     monkeypatch.setattr("mvsc_fast.methods._mcles.QP_TOL", 1e-13)
     views = [np.abs(X) for X in random_views(n, dims)]

@@ -158,6 +158,7 @@ def spoiled(views, i, rows, columns=slice(None)):
         (slice(120), slice(12), "view 1 .*12 % .*10 %"),
         (slice(None), 7, "view 1 .*column 7"),
     ],
+    ids=["many cells", "a column"],
 )
 def test_what_cannot_be_completed_is_named(rows, columns, message, data):
     with pytest.raises(ValueError, match=message):
@@ -171,7 +172,7 @@ def test_samples_without_views_are_none(data):
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
 @pytest.mark.parametrize(
-    "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)]
+    "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)], ids=repr
 )
 def test_other_methods_say_which_take_missing_views(model, data, wrap):
     views = spoiled(data[0], 1, [3, 8])

@@ -52,7 +52,7 @@ def test_trpca_without_a_transform_along_the_views():
 
 
 @pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 33), (3, 64), (4, 10), (3, 1)])
-@pytest.mark.parametrize("weights", [(0.5, 0.5), (2.0, 0.3), (1.0, 8.0), (3.0, 0.0)])
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (2.0, 0.3), (1.0, 8.0), (3.0, 0.0)], ids=str)
 def test_snn_equals_its_twin(v, n, weights):
     W = random_similarities(v, n)
     before = W.copy()
@@ -81,6 +81,7 @@ def test_the_first_iterations_shrink_the_whole_tensor_to_zero(estimator, subspac
         (TLRR, tlrr, {"omega1": 0.3, "alpha": 7.0, "n_neighbors": 8}),
         (TLRR, tlrr, {"lam": 5.0, "solver": "ialm"}),
     ],
+    ids=["TRPCA", "SNN", "TLRR", "TLRR as published"],
 )
 def test_estimators_learn_what_their_functions_return(estimator, function, parameters, subspaces):
     model = estimator(3, **parameters).fit(subspaces[0])

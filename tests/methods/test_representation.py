@@ -19,12 +19,13 @@ shapes = pytest.mark.parametrize(
     ("n", "dims"),
     [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8)), (6, (3,) * 5)]
     + [(30, (2, 3, 4)), (30, (5, 6, 7))],  # fewer features than samples: common coordinates
+    ids=str,
 )
 
 
 @pytest.mark.parametrize("update", ["joint", "sequential"])
 @pytest.mark.parametrize("transform", ["dft", "basis"])
-@pytest.mark.parametrize(("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21))])
+@pytest.mark.parametrize(("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21))], ids=str)
 def test_tsvd_msc_equals_its_twin(n, dims, update, transform):
     """Even and odd n, more and fewer features than samples."""
     views = random_views(n, dims)
@@ -50,7 +51,9 @@ def test_ut_svd_msc_equals_its_twin(n, dims, update):
     np.testing.assert_allclose(model.representation_, Z, atol=1e-8)
 
 
-@pytest.mark.parametrize(("lam", "gamma"), [(0.1, 1.0), (1.0, (1.0, 0.5, 0.2)), (20.0, 1.0)])
+@pytest.mark.parametrize(
+    ("lam", "gamma"), [(0.1, 1.0), (1.0, (1.0, 0.5, 0.2)), (20.0, 1.0)], ids=str
+)
 @shapes
 def test_lt_msc_equals_its_twin(n, dims, lam, gamma):
     views = random_views(n, dims)
@@ -103,7 +106,9 @@ def test_the_twin_of_scmv_3dt_approaches_the_minimum_of_the_objective():
 
 @pytest.mark.parametrize("lam", [0.02, 0.1, 2.0])
 @pytest.mark.parametrize(
-    ("n", "dims", "K"), [(9, (4, 5), 6), (12, (2, 3), 4), (60, (40, 60), 5), (50, (100,), 20)]
+    ("n", "dims", "K"),
+    [(9, (4, 5), 6), (12, (2, 3), 4), (60, (40, 60), 5), (50, (100,), 20)],
+    ids=str,
 )
 def test_lmsc_equals_its_twin(n, dims, K, lam):
     """Fewer features than K; more samples than 4 K, where Woodbury's identity is used."""

@@ -135,6 +135,7 @@ def with_checksum(image):
         {"view_names": "ab"},
         {"view_names": [None, True]},
     ],
+    ids=str,
 )
 def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, content):
     path = tmp_path / "model.mvsc"

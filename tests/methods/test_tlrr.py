@@ -70,7 +70,7 @@ def test_fitted_attributes(subspaces):
 
 
 @pytest.mark.parametrize(
-    "affinity", ["self_representation", "nearest_neighbors", "rbf", TSVDMSC(4, lam=0.5)]
+    "affinity", ["self_representation", "nearest_neighbors", "rbf", TSVDMSC(4, lam=0.5)], ids=str
 )
 @pytest.mark.parametrize("solver", ["dual", "ialm"])
 def test_every_affinity_and_solver(affinity, solver):
