@@ -416,13 +416,6 @@ def test_parameters_set_during_a_fit_are_those_of_the_next(subspaces):
     assert len(np.unique(model.fit(views).labels_)) == 2
 
 
-def test_a_callback_ends_the_search_for_labellings(subspaces):
-    model = ConsensusTLRR(4, random_state=0, callback=lambda s: s.stage == "labellings")
-    with_one_graph = model.fit(subspaces[0])
-    assert len(with_one_graph.candidates_["graph"]) == 6  # and three of joined rows
-    assert with_one_graph.labels_.shape == (240,)
-
-
 @pytest.mark.parametrize(("c", "graphs"), [(40, 3), (41, 2)])
 def test_more_than_40_clusters_have_candidates_of_fewer_graphs(c, graphs):
     views, _ = blobs(3 * c, c, seed=0)

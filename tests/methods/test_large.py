@@ -62,14 +62,6 @@ def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
     assert adjusted_rand_score(whole.labels_, fitted.labels_) > 0.9
 
 
-def test_labels_depend_neither_on_the_order_nor_on_threads(views, fitted, threads_at_any_size):
-    order = np.random.default_rng(0).permutation(N)
-    model = clone(fitted).set_params(n_threads=2, memory_limit="300MiB")
-    np.testing.assert_array_equal(
-        model.fit([X[order] for X in views]).labels_, fitted.labels_[order]
-    )
-
-
 @pytest.mark.parametrize("rows", [100, N])
 def test_dask_arrays_have_the_labels_of_arrays(views, fitted, client, rows):
     chunks = chunked(views, rows)
