@@ -249,6 +249,23 @@ def test_a_model_that_stores_labels_holds_no_row_of_the_data():
             ask()
 
 
+def test_values_of_new_samples_that_fit_had_not_are_reported():
+    signed, _ = datasets.make_multiview_subspaces(
+        240, 4, n_features=(90, 100, 90), quality=(1, 0.9, 0.7), random_state=0
+    )
+    views = [np.abs(X) for X in signed]
+    model = ConsensusTLRR(4, random_state=0).fit([views[0], signed[1], views[2]])
+    with pytest.warns(UserWarning) as caught:
+        model.predict([-X for X in views])
+    texts = [str(warning.message) for warning in caught]
+    assert "negative values in view 0, view 2, but none in fit" in texts[0]
+    assert len(texts) == 2 and "negative" not in texts[1]  # but of unlike samples
+    model.predict([views[0], -views[1], views[2]])  # without a warning
+    views[1][200, 4] = np.inf
+    with pytest.raises(ValueError, match="view 1 .*inf .*row 200, column 4"):
+        model.predict(views)
+
+
 def test_new_samples_that_are_unlike_the_fitted_ones_are_reported(subspaces):
     views, _ = subspaces
     model = ConsensusTLRR(4, random_state=0).fit([X[::2] for X in views])

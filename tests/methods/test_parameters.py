@@ -20,7 +20,7 @@ from mvsc_fast import (
     suggest_n_clusters,
     suggest_resolution,
 )
-from mvsc_fast.methods import ETLMSC, LTMSC
+from mvsc_fast.methods import ETLMSC, LTMSC, TRPCA
 from mvsc_fast.solvers import snn, tlrr, trpca
 
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
@@ -97,6 +97,8 @@ def test_every_parameter_of_a_function_is_checked(function, name):
 
 
 BAD = [
+    (structure_test, {"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
+    (structure_test, {"random_state": "a"}, "random_state"),
     (structure_test, {"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
     (structure_test, {"max_samples": 19}, "max_samples == 19, must be >= 20"),
     (structure_test, {"each_view": "yes"}, "each_view"),
@@ -121,6 +123,7 @@ BAD = [
     (snn, {"weights": []}, "weights .*2, got 0"),
     (TLRR, {"alpha": 0.0}, "n_neighbors .*lam"),
     (TLRR, {"affinity": 3}, "affinity .*3"),
+    (TRPCA, {"view_transform": np.eye(3)}, r"view_transform .*\(3, 3\)"),
     (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
     (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
     (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(60, 60\)"),
@@ -140,9 +143,10 @@ def test_bad_parameters(function, parameters, message):
     with pytest.raises(ValueError, match=message):
         if isinstance(function, type):
             function(**{"n_clusters": 3, **parameters}).fit(VIEWS)
+        elif function is structure_test:
+            function(VIEWS, **{"n_clusters": 3, **parameters})
         else:
-            data = FUNCTIONS.get(function, (VIEWS, 3))
-            function(*data, **parameters)
+            function(*FUNCTIONS[function], **parameters)
 
 
 def test_the_published_solver_refuses_sparse_input():
