@@ -433,6 +433,12 @@ def test_parameters_set_during_a_fit_are_those_of_the_next(subspaces):
     assert len(np.unique(model.fit(views).labels_)) == 2
 
 
+def test_a_callback_ends_the_search_for_labellings(subspaces):
+    model = ConsensusTLRR(4, random_state=0, callback=lambda s: s.stage == "labellings")
+    table = model.fit(subspaces[0]).candidates_
+    assert len(table["graph"]) == 6  # three of one graph, and three of joined rows
+
+
 @pytest.mark.parametrize(("c", "graphs"), [(40, 3), (41, 2)])
 def test_more_than_40_clusters_have_candidates_of_fewer_graphs(c, graphs):
     views, _ = blobs(3 * c, c, seed=0)
