@@ -61,6 +61,12 @@ def random_similarities(v, n, seed=0, dtype=np.float64):
     return (W + W.transpose(0, 2, 1)).astype(dtype)
 
 
+def random_views(n, dims, seed=0):
+    """Views of n samples, with as many columns as ``dims`` says."""
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for d in dims]
+
+
 def fitted(model, views):
     """The model after a fit in which it may warn, as it does of small random views."""
     with warnings.catch_warnings():

@@ -1,7 +1,5 @@
 """The number of clusters: found where it is clear, in any order, and drawn."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -43,32 +41,8 @@ def test_independent_of_the_order_of_the_samples_and_of_threads(five):
 
 def test_the_clusters_of_many_samples_are_those_of_a_sample():
     views = blobs(4, n=400)
-    found = suggest_n_clusters(views, max_samples=156, random_state=0)
-    assert found.n_samples == 156 and found.n_clusters == 4 and found.counts[-1] == 50
-
-
-def test_columns_that_need_scaling_are_named():
-    pd = pytest.importorskip("pandas")
-    X = blobs(3, n=60)[1]
-    X[:, 2] *= 1e4
-    view = pd.DataFrame(X).add_prefix("column ")
-    with pytest.warns(UserWarning, match="'column 2' of view 'one'") as caught:
-        suggest_n_clusters({"one": view}, max_clusters=5, random_state=0)
-    assert caught[0].filename == __file__
-
-
-def test_noise_is_set_aside():
-    views = blobs(4, n=220)
-    noise = np.random.default_rng(0).standard_normal((220, 30))
-    with pytest.warns(UserWarning, match="excluded as noise") as caught:
-        found = suggest_n_clusters([*views, noise], max_clusters=8, random_state=0)
-    assert caught[0].filename == __file__
-    assert found.n_clusters == 4
-    with pytest.warns(UserWarning, match="view 2"):
-        same = suggest_n_clusters([*views, np.ones((220, 3))], max_clusters=8, random_state=0)
-    np.testing.assert_array_equal(
-        same.criterion, suggest_n_clusters(views, max_clusters=8, random_state=0).criterion
-    )
+    result = suggest_n_clusters(views, max_samples=156, random_state=0)
+    assert result.n_samples == 156 and result.n_clusters == 4 and result.counts[-1] == 50
 
 
 def test_samples_may_lack_views():
@@ -78,29 +52,31 @@ def test_samples_may_lack_views():
     assert suggest_n_clusters(named, max_clusters=10, random_state=0).n_clusters == 4
 
 
-def test_views_are_not_changed_and_may_repeat_samples():
-    views = blobs(3, n=30)
-    views = [np.concatenate([X, X[:3]]) for X in views]
-    before = [X.copy() for X in views]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        suggest_n_clusters(views, random_state=0)
-    for X, same in zip(views, before, strict=True):
-        np.testing.assert_array_equal(X, same)
+@pytest.mark.parametrize(
+    ("other", "warning", "atol"),
+    [
+        (np.random.default_rng(0).standard_normal((220, 30)), "excluded as noise", 0.1),
+        (np.ones((220, 3)), "view 2", 0),
+    ],
+    ids=["noise", "constant"],
+)
+def test_views_without_clusters_are_set_aside(other, warning, atol):
+    views = blobs(4, n=220)
+    expected = suggest_n_clusters(views, max_clusters=8, random_state=0)
+    with pytest.warns(UserWarning, match=warning) as caught:
+        result = suggest_n_clusters([*views, other], max_clusters=8, random_state=0)
+    assert caught[0].filename == __file__ and result.n_clusters == 4
+    np.testing.assert_allclose(result.criterion, expected.criterion, rtol=0, atol=atol)
 
 
-def test_alike_samples_have_no_clusters():
-    with pytest.warns(UserWarning, match="all samples are equal"):
-        found = suggest_n_clusters([np.ones((12, 3))], random_state=0)
-    assert found.confidence == "low" and np.isfinite(found.criterion).all()
-
-
-def test_samples_may_lack_the_only_view_that_helps():
+@pytest.mark.parametrize("n_missing", [5, 80])
+def test_the_only_view_that_helps_may_lack_samples_or_be_constant(n_missing):
     X = blobs(4, n=80)[1]
-    X[:5] = np.nan
-    with pytest.warns(UserWarning, match="view 1"):
-        found = suggest_n_clusters([X, np.ones((80, 3))], max_clusters=6, random_state=0)
-    assert np.isfinite(found.criterion).all()
+    X[:n_missing] = np.nan if n_missing == 5 else 1.0
+    with pytest.warns(UserWarning, match="view 1|all samples are equal"):
+        result = suggest_n_clusters([X, np.ones((80, 3))], max_clusters=6, random_state=0)
+    assert np.isfinite(result.criterion).all()
+    assert (result.confidence == "low") or n_missing == 5
 
 
 def test_both_levels_of_nested_clusters_are_supported():
@@ -118,18 +94,18 @@ def test_confidence_and_levels_follow_from_the_curves(distance):
     rng = np.random.default_rng(0)
     y = np.arange(120) % 5
     views = [distance * np.eye(5, d)[y] + 0.7 * rng.standard_normal((120, d)) for d in (9, 20)]
-    found = suggest_n_clusters(views, max_clusters=20, random_state=0)
-    best = found.criterion.argmax()
-    assert found.counts[best] == found.n_clusters == found.candidates[0]
-    lead = found.criterion[best] - np.delete(found.criterion, best)[max(best - 1, 0) :][:2].max()
-    sure = found.stability[best] >= 0.95 and found.predictability[best] >= 0.9 and lead >= 0.015
-    assert (found.confidence == "high") == sure
-    for level in found.levels:
-        i = found.counts.tolist().index(level)
-        near = np.abs(found.counts - level) <= max(1, 0.2 * level)
-        assert found.stability[i] >= 0.85 and found.predictability[i] >= 0.9
-        assert found.stability[i] == pytest.approx(found.stability[near].max(), abs=0.02)
-    pairs = [(a, b) for a in found.candidates for b in found.candidates if a < b]
+    result = suggest_n_clusters(views, max_clusters=20, random_state=0)
+    best = result.criterion.argmax()
+    assert result.counts[best] == result.n_clusters == result.candidates[0]
+    lead = result.criterion[best] - np.delete(result.criterion, best)[max(best - 1, 0) :][:2].max()
+    sure = result.stability[best] >= 0.95 and result.predictability[best] >= 0.9 and lead >= 0.015
+    assert (result.confidence == "high") == sure
+    for level in result.levels:
+        i = result.counts.tolist().index(level)
+        near = np.abs(result.counts - level) <= max(1, 0.2 * level)
+        assert result.stability[i] >= 0.85 and result.predictability[i] >= 0.9
+        assert result.stability[i] == pytest.approx(result.stability[near].max(), abs=0.02)
+    pairs = [(a, b) for a in result.candidates for b in result.candidates if a < b]
     assert all(b - a >= max(1, 0.1 * a) for a, b in pairs)
 
 
@@ -139,10 +115,10 @@ def test_two_numbers_that_are_about_as_good_are_not_sure():
     means = np.zeros((4, 12))
     means[[0, 1, 2, 3], [0, 1, 2, 2]], means[3, 3] = 8, 2.1  # the last two are three apart
     views = [means[y] + 0.7 * rng.standard_normal((120, 12)) for _ in "ab"]
-    counts = suggest_n_clusters(views, max_clusters=6, random_state=0)
-    assert counts.stability[1] == 1 and counts.predictability[1] == pytest.approx(1)
-    assert 0 < counts.criterion[1] - counts.criterion[2] < 0.015
-    assert counts.n_clusters == 3 and counts.confidence == "low"
+    result = suggest_n_clusters(views, max_clusters=6, random_state=0)
+    assert result.stability[1] == 1 and result.predictability[1] == pytest.approx(1)
+    assert 0 < result.criterion[1] - result.criterion[2] < 0.015
+    assert result.n_clusters == 3 and result.confidence == "low"
 
 
 def test_the_largest_number_is_neither_sure_nor_supported():
@@ -153,30 +129,14 @@ def test_the_largest_number_is_neither_sure_nor_supported():
     assert (more.n_clusters, more.confidence, more.levels) == (3, "high", (3,))
 
 
-def test_candidates_differ_by_more_than_a_tenth():
-    best, *others = suggest_n_clusters(blobs(22, n=330), max_clusters=30, random_state=0).candidates
+def test_counts_are_dense_where_they_are_few_and_candidates_differ_by_more_than_a_tenth():
+    result = suggest_n_clusters(blobs(22, n=330), max_clusters=40, random_state=0)
+    np.testing.assert_array_equal(result.counts[:21], np.arange(2, 23))
+    steps = np.diff(result.counts)
+    assert (steps <= np.maximum(1, result.counts[:-1] / 10)).all() and result.counts[-1] == 40
+    best, *others = result.candidates
     assert best == 22 and len(others) == 2
     assert min(abs(c - best) for c in others) > 2.2
-
-
-def test_counts_are_dense_where_they_are_few():
-    found = suggest_n_clusters(blobs(4, n=180), random_state=0)
-    np.testing.assert_array_equal(found.counts[:21], np.arange(2, 23))
-    steps = np.diff(found.counts)
-    assert (steps <= np.maximum(1, found.counts[:-1] / 10)).all() and found.counts[-1] > 40
-
-
-@pytest.mark.parametrize(
-    "given, message",
-    [
-        ({"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
-        ({"max_samples": 5}, "max_samples == 5, must be >= 6"),
-        ({"random_state": "x"}, "random_state"),
-    ],
-)
-def test_parameters_are_checked(given, message):
-    with pytest.raises(ValueError, match=message):
-        suggest_n_clusters(blobs(5), **given)
 
 
 def test_too_few_samples_are_refused():
@@ -186,8 +146,8 @@ def test_too_few_samples_are_refused():
 
 def test_digits_of_the_package_are_ten():
     views, _ = datasets.load_handwritten()
-    found = suggest_n_clusters([X[3::8] for X in views], max_clusters=13, random_state=0)
-    assert min(abs(c - 10) for c in found.candidates) <= 1
+    result = suggest_n_clusters([X[3::8] for X in views], max_clusters=13, random_state=0)
+    assert min(abs(c - 10) for c in result.candidates) <= 1
 
 
 def test_the_smallest_cluster_of_each_suggestion_is_printed(five):
@@ -205,11 +165,11 @@ def test_a_group_within_a_cluster_is_named():
     means = np.zeros((3, 12))
     means[0, 0], means[2, 1] = 20, 6
     views = [means[y] + rng.standard_normal((200, 12)) for _ in "ab"]
-    found = suggest_n_clusters(views, max_clusters=2, random_state=0)
-    (cluster,) = found.hidden
-    np.testing.assert_array_equal(found.hidden[cluster], np.flatnonzero(y == 2))
-    assert found.sizes.tolist() == [100, 100]
-    last = str(found).splitlines()[-1]
+    result = suggest_n_clusters(views, max_clusters=2, random_state=0)
+    (cluster,) = result.hidden
+    np.testing.assert_array_equal(result.hidden[cluster], np.flatnonzero(y == 2))
+    assert result.sizes.tolist() == [100, 100]
+    last = str(result).splitlines()[-1]
     assert f"Cluster {cluster} of 100 samples" in last and "12 of its samples" in last
 
 
@@ -236,13 +196,13 @@ def test_stability_is_the_kappa_of_fleiss(monkeypatch):
         return labellings[-1]
 
     monkeypatch.setattr("mvsc_fast.judge._n_clusters._kmeans", partly_random)
-    found = suggest_n_clusters(blobs(3, n=60), max_clusters=4, random_state=0)
+    result = suggest_n_clusters(blobs(3, n=60), max_clusters=4, random_state=0)
     i, j = np.triu_indices(60, 1)
-    for t, stability in enumerate(found.stability):
+    for t, stability in enumerate(result.stability):
         rows = np.array(labellings[t::3])
         m, votes = len(rows), (rows[:, i] == rows[:, j]).sum(axis=0)
         agreeing = (votes * (votes - 1) + (m - votes) * (m - votes - 1)).mean() / (m * (m - 1))
         share = votes.mean() / m
         chance = share**2 + (1 - share) ** 2
         assert stability == pytest.approx((agreeing - chance) / (1 - chance))
-    assert found.sizes[0] > found.sizes[-1] and (np.diff(found.sizes) <= 0).all()
+    assert result.sizes[0] > result.sizes[-1] and (np.diff(result.sizes) <= 0).all()

@@ -2,7 +2,6 @@
 
 import pickle
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from conftest import fitted
 from reference.prediction import fields
 from reference.prediction import scores as reference
 
-from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
+from mvsc_fast import ConsensusTLRR, datasets
 
 WIDTHS = (9, 150, 33)  # the second has more columns than samples
 
@@ -34,7 +33,7 @@ def new_rows(n, widths=WIDTHS, nonnegative=False):
     return [np.abs(X) for X in rows] if nonnegative else rows
 
 
-@pytest.mark.parametrize("widths", [(9,), (150,), WIDTHS])
+@pytest.mark.parametrize("widths", [(9,), (150,), WIDTHS], ids=str)
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_equal_to_its_definition(widths, nonnegative):
     _, predictor, image = problem(widths, nonnegative)
@@ -94,32 +93,7 @@ def test_every_row_has_a_scale_of_its_own(nonnegative):
     np.testing.assert_allclose(tiny, expected, atol=0.02)
     single = predictor.scores([np.ldexp(X, exponents // 10).astype(np.float32) for X in new])
     np.testing.assert_allclose(single, expected, atol=1e-4)
-
-
-def test_rows_of_zeros_have_finite_scores():
-    _, predictor, _ = problem((90, 133))
-    assert np.isfinite(predictor.scores([np.zeros((3, d)) for d in (90, 133)])).all()
-
-
-@pytest.mark.parametrize("bad", [np.inf, -np.inf])
-@pytest.mark.parametrize("view", [0, 1])
-def test_what_is_not_finite_is_refused(bad, view):
-    new = new_rows(70)
-    new[view][66, -1] = bad
-    with pytest.raises(ValueError, match=f"view {view} .*66"):
-        problem()[1](new)
-
-
-def test_a_sample_that_lacks_all_views_has_the_label_minus_one():
-    _, predictor, _ = problem()
-    new = new_rows(70)
-    expected = predictor([X.copy() for X in new])
-    for X in new:
-        X[[5, 66]] = np.nan
-    scores, labels = predictor.scores(new), predictor(new)
-    lost = np.isin(np.arange(70), [5, 66])
-    assert (labels[lost] == -1).all() and np.isnan(scores[lost]).all()
-    np.testing.assert_array_equal(labels[~lost], expected[~lost])
+    assert np.isfinite(predictor.scores([0 * X for X in new])).all()
 
 
 def test_rows_and_scores_of_another_shape_are_refused():
@@ -141,35 +115,16 @@ def test_rows_and_scores_of_another_shape_are_refused():
             model.predict(rows, np.empty(shape, np.float32))
 
 
-class Lying:
-    """A view that declares more columns than its blocks have."""
-
-    def __init__(self, X, d):
-        self._X, self.shape, self.dtype, self.ndim = X, (len(X), d), X.dtype, 2
-
-    def __getitem__(self, key):
-        return self._X[key]
-
-
-@pytest.mark.parametrize("d", [29, 15, 31])
-def test_blocks_of_another_width_than_declared_are_refused(d):
-    rng = np.random.default_rng(0)
-    views = [rng.standard_normal((300, 30)) for _ in range(2)]
-    model = fitted(ConsensusTLRR(4, random_state=0, n_threads=1), views)
-    wrong = [Lying(np.resize(X, (300, d)), 30) for X in views]
-    with pytest.raises(ValueError, match=r"view\w* 0"):
-        model.predict(wrong)
+def shifted(X):
+    """The array at an address that is no multiple of its item size."""
+    memory = np.empty(X.nbytes + 1, dtype=np.uint8)[1:]
+    memory[:] = X.reshape(-1).view(np.uint8)
+    return memory.view(X.dtype).reshape(X.shape)
 
 
 def test_a_predictor_survives_pickling_and_reads_rows_at_any_address():
     views, predictor, _ = problem()
     expected = predictor.scores(views)
-
-    def shifted(X):
-        memory = np.empty(X.nbytes + 1, dtype=np.uint8)[1:]
-        memory[:] = X.reshape(-1).view(np.uint8)
-        return memory.view(X.dtype).reshape(X.shape)
-
     again = pickle.loads(pickle.dumps(predictor))
     assert again.scores([shifted(X) for X in views]).tobytes() == expected.tobytes()
 
@@ -215,22 +170,3 @@ def test_dense_and_sparse_views_have_the_same_map():
     )
     assert dense.model.image.nbytes == sparse.model.image.nbytes < 3 * 70 * 900
     np.testing.assert_allclose(dense.scores([X]), sparse.scores([X]), atol=2e-3)
-
-
-def test_a_file_of_version_2_predicts_as_before():
-    """Its views are not lifted, and one limit is for all clusters."""
-    path = Path(__file__).parent / "data" / "version_2.mvsc"
-    rng = np.random.default_rng(0)
-    centres = [6 * rng.standard_normal((3, d)) for d in (5, 3)]
-    for C in centres:  # of the fitted samples
-        rng.standard_normal((24, C.shape[1]))
-    y = np.arange(9) % 3
-    new = [C[y] + rng.standard_normal((9, C.shape[1])) for C in centres]
-    model = SavedPredictor(path)
-    np.testing.assert_array_equal(model.predict(new), [0, 2, 1] * 3)
-    margin, unlike = model.predict_margin(new, return_unlike=True)
-    expected = [0.9018, 1, 0.9609, 0.8842, 0.9457, 0.9826, 0.674, 0.9955, 0.9617]
-    np.testing.assert_allclose(margin, expected, atol=1e-4)
-    np.testing.assert_array_equal(np.flatnonzero(unlike), [0, 3, 4, 6])
-    scores = reference(np.fromfile(path, np.uint8), new)
-    np.testing.assert_allclose(model.predictor_.scores(new), scores, atol=1e-5)

@@ -23,7 +23,7 @@ class Predictions:
         return [np.array(self.labellings[(self.count - 1) % len(self.labellings)])]
 
 
-@pytest.mark.parametrize("shape", [(30, 8), (30, 30), (30, 70)])
+@pytest.mark.parametrize("shape", [(30, 8), (30, 30), (30, 70)], ids=str)
 def test_leave_one_out_is_leaving_one_out(shape):
     rng = np.random.default_rng(0)
     F = rng.standard_normal(shape).astype(np.float32)

@@ -4,10 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import fitted
 from reference import sparse_graphs as twin
 from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
+from mvsc_fast.metrics import clustering_scores
 
 NOISE = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
@@ -42,11 +44,20 @@ def test_noise_is_set_aside_and_named(subspaces, kind):
     views, y = subspaces
     rng = np.random.default_rng(0)
     noise = [NOISE[kind](rng, (220, d)) for d in (5, 20, 50)]
+    views = [noise[0], *views, *noise[1:]]
     with pytest.warns(UserWarning, match="noise.*view 0 .*view 4 .*view 5 ") as caught:
-        model = fit([noise[0], *views, *noise[1:]])
-    assert len(caught) == 1 and model.views_used_ == [1, 2, 3]
+        model = fit(views)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert model.views_used_ == [1, 2, 3]
+    assert clustering_scores(y, model.labels_)["acc"] >= 0.98
     support = model.view_support_
     assert support[[0, 4, 5]].max() < 0.1 < 0.3 < support[1:4].min()
+
+
+def test_noise_stays_if_all_views_are_selected(subspaces):
+    views = [*subspaces[0], np.random.default_rng(0).standard_normal((220, 50))]
+    model = fitted(ConsensusTLRR(4, view_selection="all", random_state=0), views)
+    assert model.views_used_ == [0, 1, 2, 3]
 
 
 def test_what_cannot_be_told_stays(subspaces):
@@ -122,9 +133,9 @@ TOLD = r"2 groups .*: views 'c', 'd' \(support 1.00\); views 'a', 'b' \(support 
 def test_groups_of_views_that_do_not_agree_are_named(two_camps):
     (a, b), (c, d) = two_camps
     model = ConsensusTLRR(4, random_state=0)
-    with pytest.warns(UserWarning, match=TOLD) as told:
+    with pytest.warns(UserWarning, match=TOLD) as caught:
         model.fit({"a": a, "c": c, "b": b, "d": d})
-    assert len(told) == 1
+    assert len(caught) == 1
     z = model.view_agreement_
     np.testing.assert_array_equal(z, z.T)
     assert np.isnan(z.diagonal()).all() and min(z[0, 2], z[1, 3]) > 20
@@ -140,9 +151,9 @@ def test_groups_are_named_whatever_is_excluded_or_missing(two_camps):
     a[:50] = np.nan
     views = {"n": noise, "a": a, "r": rare, "b": b, "c": c, "d": d}
     model = ConsensusTLRR(4, random_state=0)
-    with pytest.warns(UserWarning) as told:
+    with pytest.warns(UserWarning) as caught:
         model.fit(views)
-    texts = [str(warning.message) for warning in told]
+    texts = [str(warning.message) for warning in caught]
     assert len(texts) == 3 and "excluded as noise" in texts[1]
     assert "views 'c', 'd' (support 1.00); views 'a', 'b'" in texts[2]
     z = model.view_agreement_
@@ -152,9 +163,9 @@ def test_groups_are_named_whatever_is_excluded_or_missing(two_camps):
 def test_other_disagreement_forms_no_groups(two_camps):
     """A single view of something else has another warning, and few samples decide nothing."""
     (a, b), (c, d) = two_camps
-    with pytest.warns(UserWarning, match="view 2") as told:
+    with pytest.warns(UserWarning, match="view 2") as caught:
         ConsensusTLRR(4, random_state=0).fit([a, b, c])
-    assert len(told) == 1
+    assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = ConsensusTLRR(4, random_state=0).fit([X[:190] for X in (a, b, c, d)])

@@ -1,9 +1,10 @@
-"""Accuracy of the default estimator on the data that scikit-learn and this package contain."""
+"""Accuracies on data that scikit-learn and this package contain, and labels that stay."""
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from golden.make_labels import LABELS, labels_of, problems
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from mvsc_fast import ConsensusTLRR, datasets
@@ -36,10 +37,16 @@ def test_shuffled_samples(load, bar):
     assert clustering_scores(y, ConsensusTLRR(c, random_state=0).fit_predict(views))["acc"] >= bar
 
 
-def test_better_than_k_means_of_all_features():
-    views, y = shuffled(*datasets.load_handwritten())
-    labels = ConsensusTLRR(10, random_state=0).fit_predict([X[:600] for X in views])
-    features = np.hstack([scale(X[:600]) for X in views])
-    concatenated = KMeans(10, n_init=10, random_state=0).fit_predict(features)
-    acc = clustering_scores(y[:600], labels)["acc"]
-    assert acc >= clustering_scores(y[:600], concatenated)["acc"] + 0.05
+# A patch release must not change these labels.
+PROBLEMS = problems()
+EXPECTED = dict(line.split(": ") for line in LABELS.read_text().splitlines())
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_labels_are_those_of_the_golden_file(name):
+    labels = labels_of(*PROBLEMS[name])
+    assert adjusted_rand_score(list(EXPECTED[name]), list(labels)) >= 0.999
+
+
+def test_every_golden_problem_is_compared():
+    assert EXPECTED.keys() == PROBLEMS.keys()

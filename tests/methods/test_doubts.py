@@ -25,7 +25,7 @@ def test_clusters_of_noise(c):
     assert f"({model.candidates_['predictability'].max():.2f})" in str(caught[0].message)
 
 
-@pytest.mark.parametrize("sizes", [(285, 15), (100, 100, 100), (120, 10, 10, 10)])
+@pytest.mark.parametrize("sizes", [(285, 15), (100, 100, 100), (120, 10, 10, 10)], ids=str)
 def test_clear_groups_of_any_sizes_raise_no_doubts(sizes):
     model = ConsensusTLRR(len(sizes), view_selection="all", random_state=0)
     labels = model.fit_predict(groups(sizes, 8))

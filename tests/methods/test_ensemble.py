@@ -28,43 +28,45 @@ def labellings_near(y, share, count, seed):
 def test_equal_to_the_cut_of_all_samples(n, share, seed):
     y = np.arange(n) % 3
     labellings = labellings_near(y, share, 6, seed)
-    found = consensus_labels(labellings, 3, random_state=0)
-    assert 3 < found.n_tuples < n and 0 <= found.gap <= 1e-3
+    result = consensus_labels(labellings, 3, random_state=0)
+    assert 3 < result.n_tuples < n and 0 <= result.gap <= 1e-3
     agree = np.array([a[:, None] == a for a in labellings], dtype=float)
     L, _ = twin.tlrr(agree, 0.5, 9.0, 4.5 / (2 * np.sqrt(3)), iterations=30)
     S, S_W = L.sum(axis=0), agree.sum(axis=0)
     expected, _ = spectral_labels(S / S.sum() + 0.01 * S_W / S_W.sum(), 3, random_state=0)
-    assert adjusted_rand_score(expected, found.labels) == 1
+    assert adjusted_rand_score(expected, result.labels) == 1
 
 
 def test_a_majority_of_the_labellings_decides():
     y = np.arange(400) % 4
     labellings = labellings_near(y, 0.2, 6, seed=0)
-    found = consensus_labels(labellings, 4, random_state=0)
-    best = max(adjusted_rand_score(y, one) for one in labellings)
-    assert adjusted_rand_score(y, found.labels) > best + 0.2
+    result = consensus_labels(labellings, 4, random_state=0)
+    best = max(adjusted_rand_score(y, labels) for labels in labellings)
+    assert adjusted_rand_score(y, result.labels) > best + 0.2
 
 
 def test_rare_tuples_follow_those_they_share_most_labels_with():
     """Above 400 label tuples the most frequent ones are fused, and the rest follows."""
     y = np.arange(6000) % 4
-    found = consensus_labels(labellings_near(y, 0.3, 7, seed=0), 4, random_state=0)
-    assert found.n_tuples > 400 and len(np.unique(found.labels)) == 4
-    assert adjusted_rand_score(y, found.labels) > 0.95
+    result = consensus_labels(labellings_near(y, 0.3, 7, seed=0), 4, random_state=0)
+    assert result.n_tuples > 400 and len(np.unique(result.labels)) == 4
+    assert adjusted_rand_score(y, result.labels) > 0.95
 
 
-def test_of_fewer_tuples_than_clusters_the_first_labelling_is_returned():
-    labellings = [[0, 0, 0, 1], [0, 1, 1, 0]]
-    assert consensus_labels(labellings, 4).labels.tolist() == labellings[0]
-    assert consensus_labels(labellings, 3).labels.tolist() == [0, 1, 1, 2]
-
-
-def test_with_no_more_tuples_than_clusters_nothing_is_solved():
-    y = np.arange(30) % 3
-    equal = consensus_labels([y, (y + 1) % 3, y], 3, random_state=0)
-    assert equal.n_tuples == 3 and equal.gap == 0 and adjusted_rand_score(y, equal.labels) == 1
-    fewer = consensus_labels([y, y], 4, random_state=0)
-    np.testing.assert_array_equal(fewer.labels, y)
+@pytest.mark.parametrize(
+    ("labellings", "c", "expected"),
+    [
+        ([[0, 0, 0, 1], [0, 1, 1, 0]], 4, [0, 0, 0, 1]),  # fewer tuples: the first labelling
+        ([[0, 0, 0, 1], [0, 1, 1, 0]], 3, [0, 1, 1, 2]),
+        ([[0, 1, 2] * 9, [1, 2, 0] * 9], 3, [0, 1, 2] * 9),
+        ([[0, 1, 2] * 9] * 2, 4, [0, 1, 2] * 9),
+    ],
+    ids=["fewer", "as many", "renamed", "equal"],
+)
+def test_with_no_more_tuples_than_clusters_nothing_is_solved(labellings, c, expected):
+    result = consensus_labels(labellings, c, random_state=0)
+    assert result.labels.tolist() == expected
+    assert result.n_tuples == 3 and result.gap == 0
 
 
 def test_labellings_of_other_packages_are_fused():
@@ -74,13 +76,13 @@ def test_labellings_of_other_packages_are_fused():
         for seed in range(4)
     ]
     labellings += [AgglomerativeClustering(4).fit_predict(X), np.array(list("abcd"))[y]]
-    found = consensus_labels(labellings, 4, random_state=0)
-    assert found.labels.shape == (300,) and set(found.labels) == {0, 1, 2, 3}
-    assert 4 < found.n_tuples < 300 and 0 <= found.gap <= 1e-3
-    worst = np.mean([adjusted_rand_score(y, one) for one in labellings])
-    assert adjusted_rand_score(y, found.labels) > worst
-    again = consensus_labels([np.asarray(one) for one in labellings], 4, random_state=0)
-    np.testing.assert_array_equal(again.labels, found.labels)
+    result = consensus_labels(labellings, 4, random_state=0)
+    assert result.labels.shape == (300,) and set(result.labels) == {0, 1, 2, 3}
+    assert 4 < result.n_tuples < 300 and 0 <= result.gap <= 1e-3
+    worst = np.mean([adjusted_rand_score(y, labels) for labels in labellings])
+    assert adjusted_rand_score(y, result.labels) > worst
+    again = consensus_labels([np.asarray(labels) for labels in labellings], 4, random_state=0)
+    np.testing.assert_array_equal(again.labels, result.labels)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,7 @@ def test_labellings_of_other_packages_are_fused():
         ([["a", "b"], [1, "1"]], "labelling 1 has both numbers and strings"),
         ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): expected one label per sample"),
     ],
+    ids=["none", "lengths", "NaN", "None", "mixed", "shape"],
 )
 def test_labellings_that_cannot_be_fused(labellings, message):
     with pytest.raises(ValueError, match=message):
@@ -101,24 +104,13 @@ def test_labellings_that_cannot_be_fused(labellings, message):
         consensus_labels([[0, 1]], 0)
 
 
-def test_parameters_are_checked_before_labellings_are_read():
-    def read():
-        raise AssertionError
-        yield
-
-    with pytest.raises(ValueError, match="n_threads == 0"):
-        consensus_labels(read(), 2, n_threads=0)
-    with pytest.raises(ValueError, match="random_state: "):
-        consensus_labels(read(), 2, random_state="seed")
-
-
 def test_labellings_are_compared_by_their_index():
-    one = pd.Series([0, 0, 1, 1], index=list("abcd"))
-    assert (consensus_labels([[0, 0, 1, 1], one, one], 2).labels == [0, 0, 1, 1]).all()
+    series = pd.Series([0, 0, 1, 1], index=list("abcd"))
+    assert (consensus_labels([[0, 0, 1, 1], series, series], 2).labels == [0, 0, 1, 1]).all()
     with pytest.raises(ValueError, match="labelling 2"):
-        consensus_labels([[0, 0, 1, 1], one, one[::-1]], 2)
+        consensus_labels([[0, 0, 1, 1], series, series[::-1]], 2)
     with pytest.raises(ValueError, match="labelling 2 .*'d' and 'c' in row 2"):
-        consensus_labels([[0, 0, 1, 1], one, one.iloc[[0, 1, 3, 2]]], 2)
+        consensus_labels([[0, 0, 1, 1], series, series.iloc[[0, 1, 3, 2]]], 2)
 
 
 def test_frames_of_labellings_and_too_many_clusters_are_refused():

@@ -50,11 +50,14 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("estimator", CLASSES)
 def test_defaults_are_those_of_the_function_and_of_all_methods(estimator):
-    defaults = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(estimator).parameters.items()
+    }
     common = {"n_clusters": 8, "n_init": 20, "random_state": None, "n_threads": None, "verbose": 0}
     if estimator in FUNCTIONS:
         parameters = inspect.signature(FUNCTIONS[estimator]).parameters
-        common = {name: one.default for name, one in parameters.items()} | common
+        common = {name: parameter.default for name, parameter in parameters.items()} | common
     for name in set(defaults) & set(common):
         assert defaults[name] == common[name], name
 
@@ -66,15 +69,6 @@ def test_a_model_saved_by_another_version_warns(monkeypatch):
     monkeypatch.setattr("mvsc_fast.methods._base.__version__", "9.0")
     with pytest.warns(UserWarning, match=f"saved by mvsc_fast {mvsc_fast.__version__}.*9.0"):
         assert vars(pickle.loads(saved)).keys() == vars(model).keys()
-
-
-def test_a_basis_that_does_not_fit_is_refused_before_the_similarities_are_made():
-    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
-    stages = []
-    model = methods.TRPCA(3, view_transform=np.eye(2), callback=lambda s: stages.append(s.stage))
-    with pytest.raises(ValueError, match=r"view_transform .*\(2, 2\)"):
-        model.fit(views)
-    assert stages == []
 
 
 def blobs_and_noise():
@@ -104,43 +98,13 @@ def test_every_slice_of_precomputed_similarities_has_its_support():
 # ------------------------------------------------------------------ documentation
 
 
-def documented(obj, title):
-    return entries(sections(obj.__doc__).get(title, ""))
-
-
-@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS.values()], ids=lambda obj: obj.__name__)
-def test_every_parameter_is_documented_with_its_default(obj):
-    parameters = inspect.signature(obj).parameters
-    found = documented(obj, "Parameters")
-    assert list(found) == list(parameters)
-    for name, parameter in parameters.items():
-        head = found[name].split("\n")[0]
-        assert " : " in head
-        default = re.search(r", default=(.*)$", head)
-        if parameter.default is None:
-            assert head.endswith(", optional")
-        elif parameter.default is not inspect.Parameter.empty:
-            text = default.group(1).strip('"')
-            assert text == str(parameter.default) or float(text) == parameter.default
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_every_attribute_is_documented(estimator):
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
-    fitted = clone(estimator).set_params(scale="standard").fit(views)
-    learned = {name for name in vars(fitted) if name.endswith("_")}
-    found = set(documented(estimator, "Attributes")) - {"feature_names_in_"}  # of data frames
-    assert learned == found
-
-
-@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS.values()], ids=lambda obj: obj.__name__)
-def test_the_rest_of_the_documentation(obj):
-    parts = sections(obj.__doc__)
-    if inspect.isclass(obj):
-        assert f"import {obj.__name__}" in parts["Examples"]
-    else:
-        assert "ValueError" in parts["Raises"] and "Result" in parts["Returns"]
-    assert "References" in parts
+    model = clone(estimator).set_params(scale="standard").fit(views)
+    learned = {name for name in vars(model) if name.endswith("_")}
+    attributes = entries(sections(estimator.__doc__)["Attributes"])
+    assert learned == set(attributes) - {"feature_names_in_"}  # of data frames
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.__name__)
@@ -151,10 +115,6 @@ def test_results_are_shown_by_shapes_and_figures(function):
     assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text
     assert re.search(r"<float64 \(\d+, 30, \d+\)>", text)
     assert "array" not in text and len(text) < 250
-
-
-def test_sparse_results_are_shown_by_shapes():
-    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
     W = mvsc_fast.similarity.sparse_self_representation(views)
     assert f"<{len(W)} x csr_" in repr(tlrr(W, max_iter=3))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import fitted
+from conftest import fitted, random_views
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -27,11 +27,6 @@ def learned(model):
     return {name: np.asarray(getattr(model, name)) for name in LEARNED if hasattr(model, name)}
 
 
-def random_views(n=40, dims=(30, 20), seed=0):
-    rng = np.random.default_rng(seed)
-    return [np.abs(rng.standard_normal((n, d))) for d in dims]
-
-
 def short(name, **parameters):
     """The estimator with fewer iterations, if it has any."""
     model = MODELS[name]
@@ -46,60 +41,63 @@ def test_permuting_samples_permutes_labels_and_what_is_learned(name):
     first = clone(VARIANTS[name]).fit(views)
     second = clone(VARIANTS[name]).fit([X[order] for X in views])
     assert adjusted_rand_score(first.labels_[order], second.labels_) == 1
-    for what, expected in learned(first).items():
+    for attribute, expected in learned(first).items():
         if expected.ndim == 3:
             expected = expected[:, order][:, :, order]
-        elif what == "latent_":
+        elif attribute == "latent_":
             expected = expected[order]
         # Rounding may end one of the runs an iteration earlier.
-        np.testing.assert_allclose(learned(second)[what], expected, atol=1e-5, err_msg=what)
+        np.testing.assert_allclose(
+            learned(second)[attribute], expected, atol=1e-5, err_msg=attribute
+        )
+
+
+def nonnegative_views(n, dims=(30, 20)):
+    return [np.abs(X) for X in random_views(n, dims)]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_sparse_views_are_those_of_dense_ones_and_none_is_changed(name):
-    views = random_views(220)
+    views = nonnegative_views(220)
     before = [X.copy() for X in views]
     model = short(name, max_iter=3)
     dense = fitted(clone(model), views)
     sparse = fitted(model, [scipy.sparse.csr_matrix(X) for X in views])
     if name in ("consensus-tlrr", "awp"):  # labels of the others say little after three iterations
         assert adjusted_rand_score(dense.labels_, sparse.labels_) == 1
-    for what, expected in learned(dense).items():
-        np.testing.assert_allclose(learned(sparse)[what], expected, atol=1e-6, err_msg=what)
+    for attribute, expected in learned(dense).items():
+        np.testing.assert_allclose(
+            learned(sparse)[attribute], expected, atol=1e-6, err_msg=attribute
+        )
     for X, same in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, same)
 
 
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_single_precision(name):
-    views = [X.astype(np.float32) for X in random_views(30, (20, 25))]
+    views = [X.astype(np.float32) for X in nonnegative_views(30, (20, 25))]
     model = short(name, tol=1e-3, n_components=6)
     single = fitted(clone(model), views)
     double = fitted(model, [X.astype(float) for X in views])
-    for what, expected in learned(double).items():
-        found = learned(single)[what]
-        assert found.dtype == (expected.dtype if what == "weights_" else np.float32)
+    for attribute, expected in learned(double).items():
+        values = learned(single)[attribute]
+        assert values.dtype == (expected.dtype if attribute == "weights_" else np.float32)
         # Both stop at a tolerance, at iterates that differ by more than single precision.
-        assert np.linalg.norm(found - expected) < 0.05 * np.linalg.norm(expected), what
-
-
-@pytest.mark.parametrize("name", ITERATIVE)
-def test_a_callback_and_max_iter_end_the_iteration(name):
-    views = random_views(30, (20, 25))
-    model = fitted(short(name, tol=0.0, callback=lambda state: state.iteration == 3), views)
-    assert model.n_iter_ == 3 and not model.converged_
-    assert np.all(np.diff(model.history_["seconds"]) >= 0)
-    assert fitted(short(name, max_iter=0), views).n_iter_ == 0
+        assert np.linalg.norm(values - expected) < 0.05 * np.linalg.norm(expected), attribute
 
 
 @pytest.mark.filterwarnings("ignore:.* have no neighbour")
 @pytest.mark.parametrize("name", ITERATIVE)
-def test_the_lack_of_convergence_is_told_at_the_call_of_fit(name):
+def test_iterations_end_at_max_iter_with_a_warning_and_by_a_callback_without(name):
     views, _ = datasets.make_multiview_subspaces(40, 3, random_state=0)
     with pytest.warns(ConvergenceWarning, match="2 iterations") as caught:
         model = short(name, max_iter=2, tol=1e-12).fit(views)
     assert caught[0].filename == __file__
     assert model.n_iter_ == 2 and not model.converged_
+    assert short(name, max_iter=0).fit(views).n_iter_ == 0
+    model = short(name, tol=0.0, callback=lambda state: state.iteration == 3).fit(views)
+    assert model.n_iter_ == 3 and not model.converged_
+    assert np.all(np.diff(model.history_["seconds"]) >= 0)
 
 
 NORMAL = np.random.default_rng(0).standard_normal((12, 4))
@@ -121,8 +119,8 @@ def test_degenerate_data(name, views):
     n = len(views[0])
     model = fitted(short(name, n_clusters=min(3, n)), views)
     assert model.labels_.shape == (n,) and set(model.labels_) <= {0, 1, 2}
-    for what, values in learned(model).items():
-        assert np.isfinite(values).all(), what
+    for attribute, values in learned(model).items():
+        assert np.isfinite(values).all(), attribute
     assert getattr(model, "converged_", True)
 
 
@@ -143,25 +141,22 @@ def test_one_cluster(name):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_more_clusters_than_samples(name):
     with pytest.raises(ValueError, match="n_clusters=13 .*n_samples=12"):
-        clone(MODELS[name]).set_params(n_clusters=13).fit(random_views(12))
-
-
-def test_awp_is_not_random():
-    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=1)
-    first, second = (AWP(3, random_state=seed).fit(views) for seed in (0, 1))
-    np.testing.assert_array_equal(first.labels_, second.labels_)
+        clone(MODELS[name]).set_params(n_clusters=13).fit(nonnegative_views(12))
 
 
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_stages_are_told_in_their_order(name):
     seen = []
-    fitted(short(name, max_iter=2, callback=lambda state: seen.append(state.stage)), random_views())
+    fitted(
+        short(name, max_iter=2, callback=lambda state: seen.append(state.stage)),
+        nonnegative_views(40),
+    )
     stages = ["solve", "cut", "support"] if name == "awp" else ["graph", "solve", "cut", "support"]
     assert list(dict.fromkeys(seen)) == stages
 
 
 def test_a_second_view_in_place_of_labels_is_refused():
-    X, Y = random_views(12)
+    X, Y = nonnegative_views(12)
     for y in (Y, [Y], Y.tolist(), [X, Y], scipy.sparse.csr_array(Y)):
         with pytest.raises(ValueError, match="y looks like a view"):
             AWP(3).fit(X, y)
@@ -175,7 +170,7 @@ def test_names_of_columns_are_checked_before_the_work(model):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     stages = []
     model = clone(model).set_params(callback=lambda state: stages.append(state.stage))
-    X = random_views(dims=(4,))[0]
+    X = nonnegative_views(40, (4,))[0]
     with pytest.raises(ValueError, match="'a'.*rename"):
         model.fit(pd.DataFrame(X, columns=list("abca")))
     with pytest.raises(TypeError, match=r"\['int', 'str'\]"):

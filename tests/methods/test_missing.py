@@ -1,18 +1,27 @@
-"""Samples that lack views: rows of NaN in fit and predict."""
+"""Samples that lack views, cells or values: rows of NaN and of zeros in fit and predict."""
 
 import re
 import warnings
+from functools import partial
 
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from conftest import memory_map
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import ConsensusTLRR, datasets, explain, methods, suggest_n_clusters
+from mvsc_fast import (
+    ConsensusTLRR,
+    datasets,
+    explain,
+    label_predictability,
+    methods,
+    suggest_n_clusters,
+)
+from mvsc_fast.explanation import joint_graph, markers
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.views import missing
 
 
 def lacking(views, share, seed=0):
@@ -37,36 +46,22 @@ def fitted(data):
 def test_samples_that_lack_views_are_clustered_and_predicted(data, fitted):
     _, views, y = data
     assert clustering_scores(y[:150], fitted.labels_)["acc"] >= 0.95
-    found = fitted.predict([X[150:] for X in views])
-    assert clustering_scores(y[150:], found)["acc"] >= 0.95
+    predicted = fitted.predict([X[150:] for X in views])
+    assert clustering_scores(y[150:], predicted)["acc"] >= 0.95
     again = fitted.predict([X[:150] for X in views])
     assert (again == fitted.labels_).mean() >= 0.95
     assert fitted.view_support_.shape == (3,) and fitted.view_support_.min() > 0.3
 
 
-def test_labels_do_not_depend_on_the_order_of_samples(data, fitted):
-    views = [X[:150] for X in data[1]]
-    order = np.random.RandomState(1).permutation(150)
-    again = ConsensusTLRR(4, random_state=0).fit([X[order] for X in views])
-    np.testing.assert_array_equal(again.labels_, fitted.labels_[order])
-
-
 def test_a_model_of_complete_views_predicts_samples_that_lack_some(data):
     complete, views, y = data
     model = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in complete])
-    found = model.predict([X[150:] for X in views])
-    assert clustering_scores(y[150:], found)["acc"] >= 0.95
-    (one,) = model.predict(
+    predicted = model.predict([X[150:] for X in views])
+    assert clustering_scores(y[150:], predicted)["acc"] >= 0.95
+    (label,) = model.predict(
         [complete[0][150:151], *(np.full_like(X[:1], np.nan) for X in views[1:])]
     )
-    assert one == model.predict([X[150:151] for X in complete])[0]
-
-
-def test_the_rest_of_a_sample_may_lack_views(data):
-    _, views, y = data
-    model = ConsensusTLRR(4, max_samples=120, random_state=0).fit(views)
-    assert len(model.samples_) == 120
-    assert clustering_scores(y, model.labels_)["acc"] >= 0.93
+    assert label == model.predict([X[150:151] for X in complete])[0]
 
 
 @pytest.mark.filterwarnings("ignore:without any of the views that are used")
@@ -79,32 +74,13 @@ def test_noise_with_gaps_is_still_excluded(share):
     assert model.views_used_ == [0, 1, 2]
 
 
-def test_views_are_not_changed_and_sparse_ones_may_lack_rows(data):
-    _, views, y = data
-    before = [X.copy() for X in views]
-    plain = ConsensusTLRR(4, random_state=0).fit(views)
-    for X, Y in zip(views, before, strict=True):
-        np.testing.assert_array_equal(X, Y)
-    mixed = ConsensusTLRR(4, random_state=0).fit([scipy.sparse.csr_array(views[0]), *views[1:]])
-    np.testing.assert_array_equal(mixed.labels_, plain.labels_)
-
-
 def test_a_view_that_all_new_samples_lack_may_be_left_out(data):
     complete = dict(zip("abc", data[0], strict=True))
     model = ConsensusTLRR(4, random_state=0).fit(complete)
-    frames = {name: pd.DataFrame(X) for name, X in complete.items()}
-    expected = model.predict({**frames, "b": frames["b"] * np.nan})
-    a, b, c = complete.values()
-    for given in (
-        {"a": a, "b": None, "c": c},
-        {"c": c, "a": a},
-        {"a": frames["a"], "c": frames["c"]},
-        [a, None, c],
-        (a.tolist(), None, c.astype(np.float32)),
-        [scipy.sparse.csr_array(a), None, c],
-        [da.from_array(X, chunks=(60, -1)) if X is not None else None for X in (a, None, c)],
-    ):
-        np.testing.assert_array_equal(model.predict(given), expected)
+    expected = model.predict({**complete, "b": np.full_like(complete["b"], np.nan)})
+    a, _, c = complete.values()
+    for views in ({"a": a, "b": None, "c": c}, {"c": c, "a": a}, [a, None, c]):
+        np.testing.assert_array_equal(model.predict(views), expected)
     assert (expected != model.predict({"a": a})).any()
     for nothing in ({"b": None}, [None, None, None]):
         with pytest.raises(ValueError, match="None"):
@@ -121,57 +97,36 @@ def with_gaps(views, share=0.05, seed=0):
     return [np.where(rng.uniform(size=X.shape) < share, np.nan, X) for X in views]
 
 
-TOLD = r"view 0 .*\d+ cells .5.* view 2 .*\d+ cells .5"
+GAPS = r"view 0 .*\d+ cells .5.* view 2 .*\d+ cells .5"
 
 
 def test_missing_cells_are_filled_in_fit_and_predict(data):
     complete, _, y = data
     views = with_gaps(complete)
     views[0][[3, 160]] = views[1][4, :50] = np.nan
-    before = [X.copy() for X in views]
-    with pytest.warns(UserWarning, match=TOLD) as told:
+    with pytest.warns(UserWarning, match=GAPS) as caught:
         model = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in views])
-    assert len(told) == 1 and told[0].filename == __file__
-    assert "1 of 150 samples, view 1" in str(told[0].message)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert "1 of 150 samples, view 1" in str(caught[0].message)
     assert clustering_scores(y[:150], model.labels_)["acc"] >= 0.95
-    with pytest.warns(UserWarning, match=TOLD):
-        found = model.predict([X[150:] for X in views])
-    assert clustering_scores(y[150:], found)["acc"] >= 0.95
+    with pytest.warns(UserWarning, match=GAPS):
+        labels = model.predict([X[150:] for X in views])
+    assert clustering_scores(y[150:], labels)["acc"] >= 0.95
     for row in range(150, 200):  # each sample alone
         with pytest.warns(UserWarning, match="cells"):
-            assert model.predict([X[row : row + 1] for X in views]) == found[row - 150]
-    for X, Y in zip(views, before, strict=True):
-        np.testing.assert_array_equal(X, Y)
-
-
-def test_a_row_that_lacks_most_cells_lacks_the_view(data):
-    complete, _, _ = data
-    most, all_of_it = spoiled(complete, 1, 9, slice(31)), spoiled(complete, 1, 9)
-    expected = ConsensusTLRR(4, random_state=0).fit(all_of_it)
-    told = "view 1 .*1 of 200"
-    with pytest.warns(UserWarning, match=told):
-        model = ConsensusTLRR(4, random_state=0).fit(most)
-    np.testing.assert_allclose(
-        model.affinity_matrix_.toarray(), expected.affinity_matrix_.toarray(), atol=1e-6
-    )
-    half = spoiled(complete, 1, 9, slice(30))
-    with pytest.warns(UserWarning, match="view 1 .*30 .*0.25 %"):
-        model.fit(half)
-    assert (model.affinity_matrix_ != expected.affinity_matrix_).nnz
+            assert model.predict([X[row : row + 1] for X in views]) == labels[row - 150]
 
 
 @pytest.mark.filterwarnings("ignore:view 0 lacks")
-def test_missing_cells_wherever_views_are_kept_and_in_any_order(data, tmp_path):
-    views = with_gaps(data[0])
-    model = ConsensusTLRR(4, max_samples=120, random_state=0)
-    labels = model.fit(views).labels_
-    predicted = model.predict(views)
+@pytest.mark.parametrize("max_samples", ["auto", 120])
+@pytest.mark.parametrize("make", [with_gaps, lacking], ids=["cells", "rows"])
+def test_labels_do_not_depend_on_the_order_of_samples(data, make, max_samples):
+    views = make(data[0], 0.05)
     order = np.random.RandomState(2).permutation(200)
+    model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
+    labels = model.fit(views).labels_
     np.testing.assert_array_equal(model.fit([X[order] for X in views]).labels_, labels[order])
-    stored = [memory_map(X, tmp_path) for X in views]
-    for given in (stored, [da.from_array(X, chunks=(70, -1)) for X in views]):
-        np.testing.assert_array_equal(model.fit(given).labels_, labels)
-        np.testing.assert_array_equal(model.predict(given), predicted)
+    assert clustering_scores(data[2], labels)["acc"] >= 0.93
 
 
 @pytest.mark.filterwarnings("ignore:view .* lacks")
@@ -188,14 +143,6 @@ def test_the_unit_of_a_view_changes_no_filled_cell():
     assert adjusted_rand_score(y, labels[0]) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:view .* lacks")
-def test_numbers_of_clusters_and_explanations_of_views_with_missing_cells(data):
-    views = with_gaps(data[0])
-    assert suggest_n_clusters(views, random_state=0).n_clusters == 4
-    model = ConsensusTLRR(4, random_state=0).fit(views)
-    assert explain(model, views).samples["margin"].min() > -1
-
-
 # ------------------------------------------------------------------ what is refused
 
 
@@ -206,48 +153,89 @@ def spoiled(views, i, rows, columns=slice(None)):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("rows", "columns", "message"),
     [
-        (
-            lambda views: spoiled(views, 1, slice(0, 120), slice(0, 12)),
-            "view 1 .*12 % .*10 %",
-        ),
-        (
-            lambda views: {"a": pd.DataFrame(spoiled(views, 1, slice(None), 7)[1]).add_prefix("x")},
-            "view 'a' .*'x7'",
-        ),
-        (lambda views: [X * np.nan for X in views], "n_clusters=4 .*n_samples=0"),
+        (slice(120), slice(12), "view 1 .*12 % .*10 %"),
+        (slice(None), 7, "view 1 .*column 7"),
     ],
+    ids=["many cells", "a column"],
 )
-def test_what_cannot_be_completed_is_named(spoil, message, data):
+def test_what_cannot_be_completed_is_named(rows, columns, message, data):
     with pytest.raises(ValueError, match=message):
-        ConsensusTLRR(4).fit(spoil(data[0]))
+        ConsensusTLRR(4).fit(spoiled(data[0], 1, rows, columns))
+
+
+def test_samples_without_views_are_none(data):
+    with pytest.raises(ValueError, match="n_clusters=4 .*n_samples=0"):
+        ConsensusTLRR(4).fit([X * np.nan for X in data[0]])
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize(
+    "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)], ids=repr
+)
+def test_other_methods_say_which_take_missing_views(model, data, wrap):
+    views = spoiled(data[0], 1, [3, 8])
+    with pytest.raises(ValueError, match="view 1 .*2 rows .*row 3.*ConsensusTLRR"):
+        model.fit([views[0], wrap(views[1])])
+
+
+# ------------------------------------------------------------------ samples without a label
 
 
 @pytest.mark.parametrize("max_samples", ["auto", 120])
-def test_samples_without_any_view_have_no_label_and_change_no_other(data, tmp_path, max_samples):
+def test_samples_without_any_view_have_no_label_and_change_no_other(data, max_samples):
     complete, _, _ = data
     model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
     rows = [5, 77, 180]
     lost = [np.insert(X, rows, np.nan, axis=0) for X in complete]
-    numbers = np.flatnonzero(np.isnan(lost[0]).any(axis=1))
     expected = np.insert(model.fit(complete).labels_, rows, -1)
     expected_new = np.insert(model.predict(complete), rows, -1)
-    stored = [memory_map(X, tmp_path) for X in lost]
-    told = "3 samples .rows 5, 78, 182.*-1"
-    for given in (lost, stored):
-        with pytest.warns(UserWarning, match=told) as warned:
-            model.fit(given)
-        assert len(warned) == 1
-        np.testing.assert_array_equal(model.labels_, expected)
-        assert not np.isin(numbers, model.samples_).any()
-        with pytest.warns(UserWarning, match=told) as warned:
-            np.testing.assert_array_equal(model.predict(given), expected_new)
-        assert len(warned) == 1
-    lazy = [da.from_array(X, chunks=(70, -1)) for X in lost]
-    with pytest.warns(UserWarning, match=told):
-        np.testing.assert_array_equal(model.fit(lazy).labels_, expected)
-    np.testing.assert_array_equal(model.predict(lazy), expected_new)
+    with pytest.warns(UserWarning, match="3 samples .rows 5, 78, 182.*-1") as caught:
+        np.testing.assert_array_equal(model.fit(lost).labels_, expected)
+        assert not np.isin([5, 78, 182], model.samples_).any()
+        np.testing.assert_array_equal(model.predict(lost), expected_new)
+    assert len(caught) == 2
+
+
+def test_samples_that_have_excluded_views_alone_have_no_label():
+    views, _ = datasets.make_multiview_subspaces(300, 3, n_features=(20, 20), random_state=0)
+    views.append(np.random.RandomState(0).randn(300, 30))
+    views[0][[4, 250]] = views[1][[4, 250]] = np.nan
+    for max_samples in (300, 250):
+        model = ConsensusTLRR(3, max_samples=max_samples, random_state=0)
+        with pytest.warns(UserWarning) as caught:
+            labels = [model.fit(views).labels_, model.predict(views)]
+        noise, *lost = [str(warning.message) for warning in caught]
+        assert "excluded as noise" in noise and len(lost) == 2
+        assert all(re.search(r"2 samples .rows 4, 250.*-1", text) for text in lost)
+        for result in labels:
+            np.testing.assert_array_equal(np.flatnonzero(result < 0), [4, 250])
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 15])
+def test_a_view_that_few_samples_have(data, count):
+    """The first view, whose support is 0 at its place if no two clustered samples have it."""
+    rare = [data[0][2].copy(), *data[0][:2]]
+    rare[0][count:] = np.nan
+    model = ConsensusTLRR(4, max_samples=60, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels = model.fit(rare).labels_
+        predicted = model.predict(rare)
+        counts = suggest_n_clusters(rare, max_samples=60, random_state=0)
+    assert counts.n_samples == 60
+    present = (model.samples_ < count).sum()
+    excluded = [str(warning.message) for warning in caught if "excluded," in str(warning.message)]
+    assert bool(excluded) == (present < 2)
+    if present < 2:
+        assert f"of the 60 clustered samples have it: view 0 ({present})" in excluded[0]
+        assert model.views_used_ == [1, 2]
+        assert model.view_support_[0] == 0 < model.view_support_[1:].min()
+        assert clustering_scores(labels, predicted)["ari"] > 0.9
+
+
+# ------------------------------------------------------------------ rows of zeros
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
@@ -257,79 +245,104 @@ def test_samples_of_zeros_are_labelled_with_a_warning(data, wrap):
         X[[5, 78]] = 0
     views[0][78] = np.nan  # zeros in the views that it has
     views[1][9] = 0  # not in all views
-    told = r"2 samples \(rows 5, 78\)"
-    given = [*views[:-1], wrap(views[-1])]
-    with pytest.warns(UserWarning, match=told) as warned:
-        model = ConsensusTLRR(4, random_state=0).fit(given)
-    assert len(warned) == 1 and model.labels_.min() == 0
-    with pytest.warns(UserWarning, match=told) as warned:
-        labels = model.predict(given)
-    assert len(warned) == 1 and labels.min() == 0
-    chunks = [da.from_array(X, chunks=(60, -1)) for X in views]
-    with pytest.warns(UserWarning, match=told):
-        lazy = ConsensusTLRR(4, random_state=0).fit(chunks)
-    with pytest.warns(UserWarning, match=told):
-        dense = ConsensusTLRR(4, random_state=0).fit(views)
-    np.testing.assert_array_equal(lazy.labels_.compute(), dense.labels_)
+    views[2] = wrap(views[2])
+    with pytest.warns(UserWarning, match=r"2 samples \(rows 5, 78\)") as caught:
+        model = ConsensusTLRR(4, random_state=0).fit(views)
+        assert model.labels_.min() == model.predict(views).min() == 0
+    assert len(caught) == 2
     with pytest.warns(UserWarning, match=r"1 sample \(rows 5\)"):
         methods.AWP(4).fit([X[:70] for X in views[1:]])
 
 
-def test_samples_that_have_excluded_views_alone_have_no_label():
-    views, _ = datasets.make_multiview_subspaces(300, 3, n_features=(20, 20), random_state=0)
-    views.append(np.random.RandomState(0).randn(300, 30))
-    views[0][[4, 250]] = views[1][[4, 250]] = np.nan
-    told = r"2 samples .rows 4, 250.*-1"
-    for max_samples in (300, 250):
-        model = ConsensusTLRR(3, max_samples=max_samples, random_state=0)
-        with pytest.warns(UserWarning) as warned:
-            labels = model.fit(views).labels_
-        assert "excluded as noise" in str(warned[0].message)
-        assert re.search(told, str(warned[1].message)) and len(warned) == 2
-        with pytest.warns(UserWarning, match=told):
-            predicted = model.predict(views)
-        for found in (labels, predicted):
-            np.testing.assert_array_equal(np.flatnonzero(found < 0), [4, 250])
+@pytest.fixture(scope="module")
+def counts():
+    """Three views without negative entries, and the samples that did not write the last one."""
+    rng = np.random.RandomState(0)
+    y = rng.randint(4, size=300)
+    centres = [1.2 * rng.randn(4, d) for d in (30, 40, 50)]
+    views = [np.maximum(C[y] + rng.randn(300, C.shape[1]), 0) for C in centres]
+    return views, rng.uniform(size=300) < 0.4, y
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.slow
+def test_rows_of_zeros_are_counted_from_five_percent_on(counts, wrap):
+    (a, b, c), _, _ = counts
+    c = c.copy()
+    c[:14] = 0
+    model = ConsensusTLRR(4, random_state=0)
+    model.fit([a, b, wrap(c)])  # without a warning
+    c[14] = 0
+    views = {"a": a, "b": b, "c": wrap(c)}
+    subsample = ConsensusTLRR(4, max_samples=200, random_state=0)
+    for ask in (model.fit, subsample.fit, partial(suggest_n_clusters, random_state=0)):
+        with pytest.warns(UserWarning, match=r"view 'c': 15 of 300.*views.missing\(X\)") as caught:
+            ask(views)
+        assert len(caught) == 1
+
+
+def test_missing_rows_are_no_rows_of_zeros_and_do_not_dilute_them(counts):
+    (a, b, c), _, _ = counts
+    c = c.copy()
+    c[:200], c[200:206] = np.nan, 0
+    with pytest.warns(UserWarning, match="view 2: 6 of 300") as caught:
+        ConsensusTLRR(4, random_state=0).fit([a, b, c])
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("max_samples", ["auto", 200])
+@pytest.mark.slow
+def test_sparse_views_lack_rows_as_dense_ones_do(counts, max_samples):
+    """However the missing rows are stored."""
+    (a, b, c), mask, y = counts
+    model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
+    gaps = np.where(mask[:, None], np.nan, c)
+    labels, support = model.fit([a, b, gaps]).labels_, model.view_support_
+    predicted = model.predict([a, b, gaps])
+    assert adjusted_rand_score(y, labels) > 0.9
+    single = missing(scipy.sparse.csr_array(c), mask)
+    frame = missing(pd.DataFrame.sparse.from_spmatrix(scipy.sparse.csr_array(c)), mask)
+    for form in (single, scipy.sparse.csr_array(gaps), single.tocsc(), single.tocoo(), frame):
+        np.testing.assert_array_equal(model.fit([a, b, form]).labels_, labels)
+        np.testing.assert_allclose(model.view_support_, support)
+        np.testing.assert_array_equal(model.predict([a, b, form]), predicted)
+
+
+def test_sparse_chunks_of_dask_lack_rows_too(counts):
+    (a, b, c), mask, _ = counts
+    gaps = np.where(mask[:, None], np.nan, c)
+    single = missing(scipy.sparse.csr_array(c), mask)
+    expected = ConsensusTLRR(4, random_state=0).fit([a, b, gaps]).labels_
+    blocks, empty = [single[:70], single[70:]], np.empty((0, 0))
+    lazy = da.concatenate(
+        [da.from_array(X, chunks=(-1, -1), name=False, asarray=False, meta=empty) for X in blocks]
+    )
+    dense = [da.from_array(X, chunks=((70, 230), -1)) for X in (a, b)]
+    labels = ConsensusTLRR(4, random_state=0).fit([*dense, lazy]).labels_
+    np.testing.assert_array_equal(labels.compute(), expected)
+
+
+def test_explanations_of_sparse_views_that_lack_rows(counts):
+    (a, b, c), mask, y = counts
+    dense = [a, b, np.where(mask[:, None], np.nan, c)]
+    sparse = [a, b, missing(scipy.sparse.csr_array(c), mask)]
+    model = ConsensusTLRR(4, random_state=0).fit(sparse)
+    first, second = explain(model, dense), explain(model, sparse)
+    np.testing.assert_array_equal(first.samples["margin"], second.samples["margin"])
+    assert second.views["samples without"].tolist() == [0, 0, mask.sum()]
+    effects = [markers(model, views)["effect"] for views in (dense, sparse)]
+    np.testing.assert_allclose(*effects, atol=1e-9)
+    assert (joint_graph(model, dense) != joint_graph(model, sparse)).nnz == 0
+    assert label_predictability(dense, y) == label_predictability(sparse, y)
 
 
 def test_a_missing_row_is_no_row_of_zeros():
     rows = np.random.RandomState(0).randn(2, 100)
     second = np.repeat(np.vstack([rows, np.zeros((1, 100)), np.full((1, 100), np.nan)]), 5, axis=0)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ConsensusTLRR(5, random_state=0).fit([np.tile(rows[0], (20, 1)), second])
-    assert any("4 distinct values" in str(warning.message) for warning in told)
-
-
-@pytest.mark.parametrize("count", [0, 1, 5, 15])
-def test_a_view_that_few_samples_have(data, count):
-    complete, _, _ = data
-    rare = [X.copy() for X in complete]
-    rare[2][count:] = np.nan
-    model = ConsensusTLRR(4, max_samples=60, random_state=0)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        model.fit(rare)
-        labels = model.labels_
-        predicted = model.predict(rare)
-        counts = suggest_n_clusters(rare, max_samples=60, random_state=0)
-    assert counts.n_samples == 60
-    present = (model.samples_ < count).sum()
-    excluded = [str(one.message) for one in told if "excluded, because" in str(one.message)]
-    assert bool(excluded) == (present < 2)
-    if present < 2:
-        assert f"of the 60 clustered samples have it: view 2 ({present})" in excluded[0]
-        assert model.views_used_ == [0, 1] and model.view_support_[2] == 0
-        assert clustering_scores(labels, predicted)["ari"] > 0.9
-
-
-def test_the_support_of_an_excluded_view_is_at_its_place(data):
-    views = [data[0][2].copy(), *data[0][:2]]
-    views[0][1:] = np.nan
-    with pytest.warns(UserWarning, match=r"view 0 \(1\)"):
-        model = ConsensusTLRR(4, random_state=0).fit(views)
-    assert model.views_used_ == [1, 2]
-    assert model.view_support_[0] == 0 < model.view_support_[1:].min()
+    assert any("4 distinct values" in str(warning.message) for warning in caught)
 
 
 def test_a_view_that_two_of_many_samples_have():
@@ -338,12 +351,3 @@ def test_a_view_that_two_of_many_samples_have():
     model = ConsensusTLRR(3, random_state=0).fit(views)
     assert clustering_scores(y, model.labels_)["acc"] > 0.9
     assert model.view_support_[2] == 0 < model.view_support_[:2].min()
-
-
-@pytest.mark.parametrize(
-    "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)]
-)
-def test_other_methods_say_which_take_missing_views(model, data):
-    told = "view 1 .*2 rows .*row 3.*ConsensusTLRR"
-    with pytest.raises(ValueError, match=told):
-        model.fit(spoiled(data[0], 1, [3, 8]))

@@ -1,9 +1,11 @@
 """Wrong parameters, by value and by type, raise errors that name them before any work."""
 
 import inspect
+import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 
 from mvsc_fast import (
@@ -14,9 +16,11 @@ from mvsc_fast import (
     methods,
     similarity,
     spectral,
+    structure_test,
     suggest_n_clusters,
     suggest_resolution,
 )
+from mvsc_fast.methods import ETLMSC, LTMSC, TRPCA
 from mvsc_fast.solvers import snn, tlrr, trpca
 
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
@@ -90,6 +94,74 @@ def test_every_parameter_of_a_function_is_checked(function, name):
     with pytest.raises(TypeError, match=name) as error:
         function(*data, **{name: object()})
     assert isinstance(error.value, ValueError)
+
+
+BAD = [
+    (structure_test, {"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
+    (structure_test, {"random_state": "a"}, "random_state"),
+    (structure_test, {"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
+    (structure_test, {"max_samples": 19}, "max_samples == 19, must be >= 20"),
+    (structure_test, {"each_view": "yes"}, "each_view"),
+    (structure_test, {"permuted": "c"}, r"permuted=\['c'\]"),
+    (structure_test, {"permuted": [0, 1]}, "permuted"),
+    (structure_test, {"permuted": 2}, "permuted"),
+    (suggest_n_clusters, {"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
+    (suggest_n_clusters, {"max_samples": 5}, "max_samples == 5, must be >= 6"),
+    (suggest_resolution, {"resolutions": []}, r"one or more numbers in a list, got \[\]"),
+    (suggest_resolution, {"resolutions": 1.0}, r"one or more numbers in a list, got 1\.0"),
+    (suggest_resolution, {"resolutions": [1, 0]}, r"resolutions\[1\] == 0, must be > 0"),
+    (suggest_resolution, {"max_samples": 1}, "max_samples == 1, must be >= 2"),
+    (tlrr, {"omega1": 1.5}, "omega1 == 1.5"),
+    (tlrr, {"lam": np.inf}, "lam == inf"),
+    (tlrr, {"alpha": 0.0}, "n_neighbors .*lam"),
+    (tlrr, {"omega1": 1.0}, "n_neighbors .*lam"),
+    (tlrr, {"sample_weight": np.ones(60)}, "lam .*sample_weight"),
+    (trpca, {"view_transform": np.eye(3)}, r"view_transform .*\(3, 3\).*\(2, 2\)"),
+    (trpca, {"view_transform": np.ones((2, 2))}, "not orthonormal"),
+    (snn, {"weights": (1.0, np.nan)}, "weights"),
+    (snn, {"weights": []}, "weights .*2, got 0"),
+    (TLRR, {"alpha": 0.0}, "n_neighbors .*lam"),
+    (TLRR, {"affinity": 3}, "affinity .*3"),
+    (TRPCA, {"view_transform": np.eye(3)}, r"view_transform .*\(3, 3\)"),
+    (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
+    (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
+    (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(60, 60\)"),
+    (ConsensusTLRR, {"n_clusters": None}, "n_clusters=None needs a resolution"),
+    (ConsensusTLRR, {"resolution": 1}, "n_clusters=3 and resolution=1.0 are both given"),
+    (ConsensusTLRR, {"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),
+    (ConsensusTLRR, {"n_clusters": None, "resolution": np.inf}, "resolution == inf"),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "message"),
+    BAD,
+    ids=[" ".join([function.__name__, *parameters]) for function, parameters, _ in BAD],
+)
+def test_bad_parameters(function, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        if isinstance(function, type):
+            function(**{"n_clusters": 3, **parameters}).fit(VIEWS)
+        elif function is structure_test:
+            function(VIEWS, **{"n_clusters": 3, **parameters})
+        else:
+            function(*FUNCTIONS[function], **parameters)
+
+
+def test_the_published_solver_refuses_sparse_input():
+    with pytest.raises(ValueError, match='use solver="dual"'):
+        tlrr([scipy.sparse.csr_array(A) for A in W], solver="ialm", lam=1.0)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [suggest_resolution, ConsensusTLRR(None, resolution=1.0).fit],
+    ids=["function", "estimator"],
+)
+def test_a_missing_package_is_named_before_any_work(ask, monkeypatch):
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
+        ask(VIEWS)
 
 
 @pytest.mark.filterwarnings("ignore:the labels agree little")

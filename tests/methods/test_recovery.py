@@ -7,7 +7,6 @@ from conftest import random_similarities
 from reference import recovery as twin
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, datasets
 from mvsc_fast.methods import (
@@ -53,7 +52,7 @@ def test_trpca_without_a_transform_along_the_views():
 
 
 @pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 33), (3, 64), (4, 10), (3, 1)])
-@pytest.mark.parametrize("weights", [(0.5, 0.5), (2.0, 0.3), (1.0, 8.0), (3.0, 0.0)])
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (2.0, 0.3), (1.0, 8.0), (3.0, 0.0)], ids=str)
 def test_snn_equals_its_twin(v, n, weights):
     W = random_similarities(v, n)
     before = W.copy()
@@ -66,32 +65,12 @@ def test_snn_equals_its_twin(v, n, weights):
 
 
 @pytest.mark.parametrize("estimator", [SNN, TRPCA])
-def test_labels_depend_on_the_order_of_samples_only_with_a_warning(estimator, subspaces):
-    """The first iterations of both methods shrink the whole tensor to zero."""
-    views, order = subspaces[0], np.random.RandomState(0).permutation(60)
+def test_the_first_iterations_shrink_the_whole_tensor_to_zero(estimator, subspaces):
     with (
         pytest.warns(ConvergenceWarning, match="did not converge"),
         pytest.warns(UserWarning, match="60 of 60"),
     ):
-        assert not estimator(3, max_iter=4).fit(views).tensor_.any()
-    model = estimator(3, random_state=0)
-    labels = model.fit_predict(views)
-    permuted = model.fit_predict([X[order] for X in views])
-    assert adjusted_rand_score(labels[order], permuted) == 1
-
-
-@pytest.mark.parametrize(
-    ("method", "parameters", "message"),
-    [
-        (trpca, {"view_transform": np.eye(2)}, r"view_transform .*\(2, 2\).*\(3, 3\)"),
-        (trpca, {"view_transform": np.ones((3, 3))}, "not orthonormal"),
-        (snn, {"weights": (1.0, np.nan)}, "weights"),
-        (snn, {"weights": []}, "weights .*2, got 0"),
-    ],
-)
-def test_bad_parameters(method, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        method(random_similarities(3, 5), **parameters)
+        assert not estimator(3, max_iter=4).fit(subspaces[0]).tensor_.any()
 
 
 @pytest.mark.parametrize(
@@ -102,6 +81,7 @@ def test_bad_parameters(method, parameters, message):
         (TLRR, tlrr, {"omega1": 0.3, "alpha": 7.0, "n_neighbors": 8}),
         (TLRR, tlrr, {"lam": 5.0, "solver": "ialm"}),
     ],
+    ids=["TRPCA", "SNN", "TLRR", "TLRR as published"],
 )
 def test_estimators_learn_what_their_functions_return(estimator, function, parameters, subspaces):
     model = estimator(3, **parameters).fit(subspaces[0])
@@ -115,7 +95,8 @@ LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, 
 
 
 @pytest.mark.parametrize(
-    ("recovery", "graph"), [*((TLRR, one) for one in LEARNERS), (TRPCA, LTMSC), (SNN, ETLMSC)]
+    ("recovery", "graph"),
+    [*((TLRR, learner) for learner in LEARNERS), (TRPCA, LTMSC), (SNN, ETLMSC)],
 )
 def test_any_tensor_into_any_recovery(recovery, graph):
     views, _ = datasets.make_multiview_subspaces(36, 3, n_features=(9, 12), random_state=0)
@@ -126,17 +107,7 @@ def test_any_tensor_into_any_recovery(recovery, graph):
     fitted = clone(graph).fit(views)
     again = recovery(3, affinity=fitted, random_state=0).fit(views)
     np.testing.assert_allclose(again.similarity_, model.similarity_, atol=1e-10)
-
-
-@pytest.mark.filterwarnings("ignore:.* did not converge")
-@pytest.mark.parametrize("method", [SNN, TRPCA, LTMSC])
-def test_views_may_be_datasets_of_hdf5(subspaces, tmp_path, method):
-    """Their dtypes name the order of bytes, which others leave to the machine."""
-    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
-    model = method(3, max_iter=60, random_state=0)
-    with h5py.File(tmp_path / "views.h5", "w") as file:
-        given = [file.create_dataset(str(i), data=X) for i, X in enumerate(subspaces[0])]
-        np.testing.assert_array_equal(model.fit_predict(given), model.fit_predict(subspaces[0]))
+    np.testing.assert_array_equal(again.similarity_, fitted.tensor_)
 
 
 def test_graph_estimator_inherits_seed_and_threads(subspaces):

@@ -1,33 +1,31 @@
-"""t-SVD-MSC, Ut-SVD-MSC, LT-MSC, ETLMSC, SCMV-3DT against their twins; the order of samples."""
+"""t-SVD-MSC, Ut-SVD-MSC, LT-MSC, ETLMSC, SCMV-3DT, L-MSC against their twins; the order."""
 
 import numpy as np
 import pytest
-from conftest import fitted
+from conftest import fitted, random_views
 from reference.etlmsc import etlmsc as etlmsc_twin
+from reference.latent import drawer
+from reference.lmsc import lmsc as lmsc_twin
 from reference.lt_msc import lt_msc as lt_msc_twin
 from reference.scmv_3dt import equal_features, objective
 from reference.scmv_3dt import scmv_3dt as scmv_3dt_twin
 from reference.tsvd_msc import tsvd_msc as tsvd_msc_twin
+from sklearn.preprocessing import normalize
 
 from mvsc_fast import datasets
-from mvsc_fast.methods import ETLMSC, LTMSC, SCMV3DT, TSVDMSC, UtSVDMSC
+from mvsc_fast.methods import ETLMSC, LMSC, LTMSC, SCMV3DT, TSVDMSC, UtSVDMSC
 
-METHODS = [TSVDMSC, UtSVDMSC, LTMSC, ETLMSC, SCMV3DT]
 shapes = pytest.mark.parametrize(
     ("n", "dims"),
     [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8)), (6, (3,) * 5)]
     + [(30, (2, 3, 4)), (30, (5, 6, 7))],  # fewer features than samples: common coordinates
+    ids=str,
 )
-
-
-def random_views(n, dims, seed=0):
-    rng = np.random.default_rng(seed)
-    return [rng.standard_normal((n, d)) for d in dims]
 
 
 @pytest.mark.parametrize("update", ["joint", "sequential"])
 @pytest.mark.parametrize("transform", ["dft", "basis"])
-@pytest.mark.parametrize(("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21))])
+@pytest.mark.parametrize(("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21))], ids=str)
 def test_tsvd_msc_equals_its_twin(n, dims, update, transform):
     """Even and odd n, more and fewer features than samples."""
     views = random_views(n, dims)
@@ -53,7 +51,9 @@ def test_ut_svd_msc_equals_its_twin(n, dims, update):
     np.testing.assert_allclose(model.representation_, Z, atol=1e-8)
 
 
-@pytest.mark.parametrize(("lam", "gamma"), [(0.1, 1.0), (1.0, (1.0, 0.5, 0.2)), (20.0, 1.0)])
+@pytest.mark.parametrize(
+    ("lam", "gamma"), [(0.1, 1.0), (1.0, (1.0, 0.5, 0.2)), (20.0, 1.0)], ids=str
+)
 @shapes
 def test_lt_msc_equals_its_twin(n, dims, lam, gamma):
     views = random_views(n, dims)
@@ -101,17 +101,48 @@ def test_the_twin_of_scmv_3dt_approaches_the_minimum_of_the_objective():
             assert objective(other, X, **weights) >= value - 1e-5
 
 
+# ------------------------------------------------------------------ L-MSC
+
+
+@pytest.mark.parametrize("lam", [0.02, 0.1, 2.0])
 @pytest.mark.parametrize(
-    ("method", "parameters", "message"),
-    [
-        (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
-        (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
-        (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(6, 6\)"),
-    ],
+    ("n", "dims", "K"),
+    [(9, (4, 5), 6), (12, (2, 3), 4), (60, (40, 60), 5), (50, (100,), 20)],
+    ids=str,
 )
-def test_bad_parameters(method, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(method(2, **parameters), random_views(6, (3, 4)))
+def test_lmsc_equals_its_twin(n, dims, K, lam):
+    """Fewer features than K; more samples than 4 K, where Woodbury's identity is used."""
+    views = random_views(n, dims)
+    model = fitted(LMSC(2, lam=lam, n_components=K, random_state=1), views)
+    Z, H, n_iter = lmsc_twin(views, drawer(views, 1)(K), lam, max_iter=200)
+    assert model.n_iter_ == n_iter and model.converged_
+    np.testing.assert_allclose(model.representation_[0], Z, atol=1e-8)
+    np.testing.assert_allclose(model.latent_, H.T, atol=1e-8)
+
+
+def test_the_shift_of_the_released_code_changes_nothing_that_counts():
+    views = random_views(20, (30, 5))
+    H = drawer(views, 0)(4)
+    plain, shifted = (lmsc_twin(views, H, shift=shift)[0] for shift in (0.0, 1e-8))
+    np.testing.assert_allclose(shifted, plain, atol=1e-6)
+
+
+def test_the_constraints_of_lmsc_hold_at_the_end():
+    views = random_views(40, (30, 20))
+    model = LMSC(2, n_components=6, random_state=0).fit(views)
+    X = np.hstack([normalize(V) for V in views]).T
+    H = model.latent_.T
+    # P is not stored: with the error column-sparse, most columns of X are in its range.
+    P = np.linalg.lstsq(H.T, X.T, rcond=None)[0].T
+    assert np.linalg.norm(X - P @ H) < np.linalg.norm(X)
+    assert model.history_["residual"][-1] <= 1e-6 < model.history_["residual"][0]
+    assert model.tensor_.shape == (1, 40, 40)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(2, 1), (12, 3), (90, 22), (450, 100)])
+def test_the_latent_space_has_a_quarter_of_the_samples_at_most(n, expected):
+    model = fitted(LMSC(2, max_iter=0, random_state=0), random_views(n, (60, 80)))
+    assert model.latent_.shape == (n, expected) and not model.representation_.any()
 
 
 # ------------------------------------------------------------------ order of the samples

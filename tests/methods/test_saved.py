@@ -10,7 +10,8 @@ import pytest
 
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, explain
 from mvsc_fast.cli import main
-from mvsc_fast.judge._model_file import names_in, with_names
+from mvsc_fast.judge._model_file import names_in, parts, with_names
+from mvsc_fast.judge._predict import checksum
 
 pytestmark = pytest.mark.filterwarnings("ignore:the labels agree little")
 
@@ -39,13 +40,11 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
     as_text = views
     if isinstance(views, dict):  # as JSON has the keys, and in another order
         as_text = {str(name): X for name, X in reversed(views.items())}
-    for method in ("predict", "predict_margin"):
-        for new in (views, as_text):
-            np.testing.assert_array_equal(
-                getattr(saved, method)(new), getattr(model, method)(views)
-            )
-    again = pickle.loads(pickle.dumps(saved))
-    np.testing.assert_array_equal(again.predict(views), model.predict(views))
+    labels, margins = model.predict(views), model.predict_margin(views)
+    for predictor in (saved, pickle.loads(pickle.dumps(saved))):
+        np.testing.assert_array_equal(predictor.predict(as_text), labels)
+        np.testing.assert_array_equal(predictor.predict(views), labels)
+        np.testing.assert_array_equal(predictor.predict_margin(as_text), margins)
     if form == "frames":
         assert [None if names is None else list(names) for names in saved.feature_names_in_] == [
             ["x0", "x1", "x2", "x3"],
@@ -94,6 +93,8 @@ def test_a_file_that_is_no_model_is_named(tmp_path):
     for name in ("absent.mvsc", "."):
         with pytest.raises(OSError, match=str(tmp_path)):
             SavedPredictor(tmp_path / name)
+    with pytest.raises(TypeError, match="PathLike.*NoneType"):
+        SavedPredictor(None)
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +120,6 @@ def test_bytes_that_are_no_text_are_named_with_the_file(image, tmp_path, capsys,
 
 def with_checksum(image):
     """The model with the checksum of its bytes."""
-    from mvsc_fast.judge._model_file import parts
-    from mvsc_fast.judge._predict import checksum
-
     parts(image)[0]["checksum"] = checksum(image)
     return image
 
@@ -137,6 +135,7 @@ def with_checksum(image):
         {"view_names": "ab"},
         {"view_names": [None, True]},
     ],
+    ids=str,
 )
 def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, content):
     path = tmp_path / "model.mvsc"
@@ -202,8 +201,3 @@ def test_parameters_that_are_newer_than_a_pickle_have_their_defaults():
     again = pickle.loads(pickle.dumps(model))
     assert (again.resolution, again.max_samples, again.n_clusters) == (None, "auto", 3)
     np.testing.assert_array_equal(again.predict(VIEWS), model.labels_)
-
-
-def test_a_model_file_is_given_by_its_path():
-    with pytest.raises(TypeError, match="PathLike.*NoneType"):
-        SavedPredictor(None)

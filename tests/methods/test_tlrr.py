@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import reference.tlrr as twin
 import scipy.sparse
 from conftest import random_similarities
 from processes import run_python
@@ -17,29 +18,7 @@ from mvsc_fast.solvers import tlrr
 from mvsc_fast.spectral import fuse
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"omega1": 1.5}, "omega1 == 1.5"),
-        ({"lam": np.inf}, "lam == inf"),
-        ({"alpha": 0.0}, "n_neighbors .*lam"),
-        ({"omega1": 1.0}, "n_neighbors .*lam"),
-        ({"sample_weight": np.ones(4)}, "lam .*sample_weight"),
-    ],
-)
-def test_bad_parameters_of_the_function(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        tlrr(random_similarities(2, 4), **parameters)
-
-
-def test_the_published_solver_refuses_sparse_input():
-    with pytest.raises(ValueError, match='use solver="dual"'):
-        tlrr([scipy.sparse.csr_array(np.eye(4))], solver="ialm", lam=1.0)
-
-
 def test_objective_equals_its_definition():
-    import reference.tlrr as twin
-
     W = random_similarities(3, 12)
     result = tlrr(W, lam=3.0, max_iter=2)
     expected = twin.objective(result.tensor, W, 0.5, 9.0, 3.0)
@@ -56,10 +35,9 @@ def test_n_neighbors_sets_lam_by_the_number_of_tubes_that_survive(sparse, d):
     np.fill_diagonal(lengths, 0)
     tau = 0.5 * 9.0 / (2 * result.lam)
     assert (lengths > tau).sum() == 40 * d - 2  # a tube of the length tau itself is lost
-    longest = lengths.copy()
     kept = np.array([A.toarray() if sparse else A for A in result.tensor]).any(axis=0)
     np.fill_diagonal(kept, False)
-    np.testing.assert_array_equal(kept, longest > tau)
+    np.testing.assert_array_equal(kept, lengths > tau)
 
 
 def test_equal_tubes_are_all_kept():
@@ -72,21 +50,8 @@ def subspaces():
     return datasets.make_multiview_subspaces(120, 4, random_state=0)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha": 0.0}, "n_neighbors .*lam"),
-        ({"affinity": 3}, "affinity .*3"),
-    ],
-)
-def test_bad_parameters_of_the_estimator(subspaces, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        TLRR(**{"n_clusters": 4, **parameters}).fit(subspaces[0])
-
-
 def test_fitted_attributes(subspaces):
     views, y = subspaces
-    before = [X.copy() for X in views]
     model = TLRR(4, random_state=0)
     labels = model.fit_predict(views)
     assert labels is model.labels_ and labels.shape == (120,)
@@ -102,12 +67,10 @@ def test_fitted_attributes(subspaces):
     affinity = 120 * (clean / clean.sum() + 0.01 * noisy / noisy.sum())
     np.testing.assert_allclose(model.affinity_matrix_, affinity)
     assert clustering_scores(y, labels)["acc"] >= 0.95
-    for X, original in zip(views, before, strict=True):
-        np.testing.assert_array_equal(X, original)
 
 
 @pytest.mark.parametrize(
-    "affinity", ["self_representation", "nearest_neighbors", "rbf", TSVDMSC(4, lam=0.5)]
+    "affinity", ["self_representation", "nearest_neighbors", "rbf", TSVDMSC(4, lam=0.5)], ids=str
 )
 @pytest.mark.parametrize("solver", ["dual", "ialm"])
 def test_every_affinity_and_solver(affinity, solver):
@@ -117,18 +80,13 @@ def test_every_affinity_and_solver(affinity, solver):
     assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.9
 
 
-def test_precomputed_similarities_and_fitted_estimators(subspaces):
+def test_precomputed_similarities(subspaces):
     views, _ = subspaces
     direct = TLRR(4, random_state=0).fit(views)
     W = similarity.self_representation(views)
     precomputed = TLRR(4, affinity="precomputed", random_state=0).fit(W)
     np.testing.assert_array_equal(precomputed.labels_, direct.labels_)
     assert precomputed.n_features_per_view_ == [120] * 4
-    source = TSVDMSC(4, random_state=0).fit(views)
-    chained = TLRR(4, affinity=source, n_neighbors=8, random_state=0).fit(views)
-    np.testing.assert_array_equal(chained.similarity_, source.tensor_)
-    with pytest.raises(ValueError, match="120 .*60"):
-        TLRR(4, affinity=source).fit([X[:60] for X in views])
     W[0, 1, 2] = W[0, 2, 1] = -1
     for given in (W, [scipy.sparse.csr_array(A) for A in W]):
         with pytest.raises(ValueError, match="X: slice 0 .*2 negative"):
@@ -149,21 +107,6 @@ def test_more_than_half_of_the_samples_without_neighbours_are_told(n_isolated):
     assert any("6 of 10 samples" in text for text in texts) == (n_isolated == 6)
 
 
-def test_precomputed_similarities_may_be_named(subspaces):
-    W = dict(zip("abcd", similarity.self_representation(subspaces[0]), strict=True))
-    expected = TLRR(4, affinity="precomputed", random_state=0).fit(list(W.values()))
-    assert expected.view_names_in_ == [0, 1, 2, 3]
-    sparse = {name: scipy.sparse.csr_array(A) for name, A in W.items()}
-    for given, names in ((W, [*"abcd"]), (iter(W.values()), range(4)), (W.values(), range(4))):
-        model = TLRR(4, affinity="precomputed", random_state=0).fit(given)
-        np.testing.assert_array_equal(model.labels_, expected.labels_)
-        assert model.view_names_in_ == list(names)
-    model = TLRR(4, affinity="precomputed", random_state=0).fit(sparse)
-    assert model.view_names_in_ == [*"abcd"] and scipy.sparse.issparse(model.tensor_[0])
-    with pytest.raises(ValueError, match="X is empty"):
-        TLRR(4, affinity="precomputed").fit({})
-
-
 def test_the_objective_of_sparse_results_is_that_of_dense_ones():
     W = random_similarities(2, 20) > 2.5
     sparse = [scipy.sparse.csr_array(A.astype(float)) for A in W]
@@ -174,6 +117,18 @@ def test_the_objective_of_sparse_results_is_that_of_dense_ones():
         assert scipy.sparse.issparse(thin.tensor[0])
         assert thin.objective(sparse) == pytest.approx(dense.objective(W), rel=1e-3)
         assert thin.objective(W) == thin.objective(sparse)
+
+
+def test_precomputed_similarities_may_be_named(subspaces):
+    W = dict(zip("abcd", similarity.self_representation(subspaces[0]), strict=True))
+    model = TLRR(4, affinity="precomputed", random_state=0)
+    labels = model.fit(list(W.values())).labels_
+    sparse = {name: scipy.sparse.csr_array(A) for name, A in W.items()}
+    for slices, names in ((W, [*"abcd"]), (sparse, [*"abcd"]), (W.values(), [0, 1, 2, 3])):
+        np.testing.assert_array_equal(model.fit(slices).labels_, labels)
+        assert model.view_names_in_ == names
+    with pytest.raises(ValueError, match="X is empty"):
+        model.fit({})
 
 
 def test_sparse_similarities_are_never_made_dense(subspaces):
@@ -199,24 +154,18 @@ def test_without_iterations_the_tubes_are_shrunken_alone(subspaces):
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_labels_do_not_depend_on_the_scale_of_the_similarities(subspaces, factor):
     W = similarity.self_representation(subspaces[0])
-    one, other = (
+    first, second = (
         TLRR(4, affinity="precomputed", random_state=0).fit(s * W).labels_ for s in (1.0, factor)
     )
-    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(first, second)
 
 
 def test_labels_are_reproducible_and_leave_the_global_generator_alone(subspaces):
     views, _ = subspaces
     state = np.random.get_state()[1].copy()
-    one, two = (TLRR(4, random_state=7, n_threads=k).fit_predict(views) for k in (1, 2))
-    np.testing.assert_array_equal(one, two)
+    first, second = (TLRR(4, random_state=7, n_threads=k).fit_predict(views) for k in (1, 2))
+    np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
-
-
-def test_verbose_and_given_lam(subspaces, capsys):
-    model = TLRR(4, lam=3.0, verbose=1, random_state=0).fit(subspaces[0])
-    assert "[TLRR] 4 slices, 120 samples" in capsys.readouterr().err
-    assert model.lam_ == 3.0
 
 
 def test_accuracy_on_published_similarities(yaleb_tensor):
@@ -225,13 +174,6 @@ def test_accuracy_on_published_similarities(yaleb_tensor):
     parameters = {"omega1": 0.4, "alpha": 9, "lam": 15}
     model = TLRR(10, affinity="precomputed", random_state=0, **parameters).fit(W)
     assert clustering_scores(y, model.labels_)["acc"] >= 0.95
-
-
-def test_accuracy_on_a_part_of_the_embedded_digits():
-    views, y = datasets.load_handwritten()
-    chosen = np.random.RandomState(0).permutation(len(y))[:400]
-    labels = TLRR(10, random_state=0).fit_predict([X[chosen] for X in views])
-    assert clustering_scores(y[chosen], labels)["acc"] >= 0.9
 
 
 @pytest.mark.slow
