@@ -15,8 +15,8 @@ from ..explanation._explain import explain
 from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
-from ._files import STDIN, errors_of, shown_name
+from ._cells import column_of, parse_use, write_annotated
+from ._files import CELLS, STDIN, cells_kind, errors_of, shown_name
 from ._matching import load_labels
 from ._options import add_cluster_options, reading_options
 from ._outputs import (
@@ -33,7 +33,7 @@ from ._outputs import (
     write_labels,
 )
 from ._readers import load_data
-from ._saved import is_native, save_model, skops_of
+from ._saved import check_suffix, is_native, save_model
 from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
 EXAMPLES = """\
@@ -95,7 +95,7 @@ def run(args):
     if data.encoder is not None and args.save and is_native(args.save):
         raise ValueError(
             f"--save {args.save}: such files have no place for the encoder of NAME=COLUMNS; use "
-            "the suffix .pkl or .skops"
+            "the suffix .pkl"
         )
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
@@ -194,7 +194,7 @@ def _prepare_outputs(args):
     inputs = [name for name in (*args.files, args.scores) if name != STDIN]
     prepare_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.save is not None:
-        skops_of(args.save)
+        check_suffix(args.save)
     if args.annotate is not None:
         suffixes = {Path(name).suffix.lower() for name in (args.files[0], args.annotate)}
         if len(args.files) > 1 or len(suffixes) > 1 or not suffixes <= set(CELLS):
@@ -202,7 +202,6 @@ def _prepare_outputs(args):
                 f"--annotate copies one .h5ad or .h5mu file with its results, and cannot write "
                 f"{args.annotate} from {shown_name(', '.join(args.files))}"
             )
-        check_source(args.files[0])
     if args.report and is_page(args.report):
         check_picture("report.svg")
     elif args.report and Path(args.report).suffix.lower() not in REPORTS:
@@ -294,7 +293,6 @@ def _save(args, data, model):
             "columns": data.columns,
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
-            "decimal": data.decimal,
             "one_table": data.one_table,
             "version": __version__,
             "encoder": data.encoder,

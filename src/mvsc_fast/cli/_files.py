@@ -3,13 +3,16 @@
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
+from .._utils.messages import import_extra
 from ..datasets._arrays import SUFFIXES
-from ._cells import CELLS, cells_kind
 from ._tables import EXCEL, PACKED, PARQUET, TEXT, read_table
 
+CELLS = {".h5ad": "anndata", ".h5mu": "mudata", "10x": "scanpy"}  # and the package of each kind
+MATRIX = "matrix.mtx"
 ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
 STDIN, STDIN_NAME = "-", "standard input"
 KNOWN = (
@@ -71,6 +74,31 @@ def _read_array(path, lazy):
             f"{X.dtype} of shape {X.shape}"
         )
     return X
+
+
+def cells_kind(path):
+    """The key of CELLS for a file or folder, by its suffix or its content, or None."""
+    path = Path(path)
+    suffix, names = path.suffix.lower(), set()
+    if suffix in CELLS or is_matrix(path.name):
+        return suffix if suffix in CELLS else "10x"
+    if path.is_dir():
+        names = {part.name for part in path.iterdir()}
+        if any(map(is_matrix, names)):
+            return "10x"
+    elif suffix in (".h5", ".hdf5") and path.exists():
+        with import_extra("h5py", path).File(path, "r") as file:
+            names = set(file)
+            if any(hasattr(group, "keys") and "barcodes" in group for group in file.values()):
+                return "10x"
+    if not {"obs", "var"} <= names:
+        return None
+    return ".h5mu" if "mod" in names else ".h5ad"
+
+
+def is_matrix(name):
+    """Whether a file of this name is a matrix of counts in text."""
+    return name.removesuffix(".gz").endswith(MATRIX)
 
 
 @contextmanager

@@ -159,8 +159,8 @@ def add_cluster_options(parser):
     add(
         "--save",
         metavar="MODEL",
-        help="save the model and its scaling for mvsc-fast predict, as a pickle, or .skops, or "
-        ".mvsc, which C programs can read",
+        help="save the model and its scaling for mvsc-fast predict, as a pickle (.pkl), or as "
+        ".mvsc, which has no code and which C programs can read",
     )
     add(
         "--annotate",

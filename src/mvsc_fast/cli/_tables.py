@@ -53,7 +53,6 @@ class Reading(NamedTuple):
     id_name: str | None = None  # of the column of ids in the fit
     transposed: bool = False  # then the ids are names of features
     prefix: str = ""  # of values of options that are for this file alone
-    has_points: bool = False  # whether points are decimal marks, as in the fit
 
 
 @dataclass
@@ -354,7 +353,7 @@ def _is_doubtful(column, reading):
 
 def _may_be_grouped(column, reading):
     """Whether all cells of a column are text of whole numbers, with or without thousands."""
-    if reading.decimal or reading.has_points:
+    if reading.decimal:
         return False
     cells = column.dropna()
     return all(isinstance(cell, str) and THOUSANDS.fullmatch(cell.strip()) for cell in cells)
