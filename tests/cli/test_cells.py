@@ -267,7 +267,7 @@ def test_a_file_of_one_view_is_given_by_the_name_of_the_view(tenx, capsys):
         ("proteins.h5ad", "Antibody Capture", "Gene Expression"),
     ):
         assert main(["predict", "model.pkl", file]) == 2
-        assert f"has the views 'X', but the model has 'Gene" in capsys.readouterr().err
+        assert "has the views 'X', but the model has 'Gene" in capsys.readouterr().err
         assert main(["predict", "model.pkl", f"{view}={file}", "--labels", "new.csv"]) == 0
         assert f"{absent} is not given" in capsys.readouterr().err
         assert (labels("new.csv") == written).mean() > 0.95

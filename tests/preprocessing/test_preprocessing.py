@@ -92,7 +92,6 @@ def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
         ([[-5]], r"view 0: there is no column -5, the table has 4"),
         ([[3, 0, -1]], "view 0 has column 3 twice"),
         ([[True, 2]], "view 0: a column must .*, got True"),
-        ([slice("a", None)], r"view 0: slice\('a', None, None\) is not a slice of positions"),
         ({"a": []}, "view 'a' has none of the 4 columns"),
         ({"a": slice(4, None)}, "view 'a' has none of the 4 columns"),
         ([[1.5]], "view 0: a column must .*, got 1.5"),
@@ -173,7 +172,7 @@ def test_targets_are_passed_to_every_transformer():
         ({"a": None}, {"a": TABLE, "b": TABLE}, "for the views 'a', but the views are 'a', 'b'"),
         ("drop", [TABLE], "view 0: .*'drop'"),
         (None, TABLE, "ndarray: split one table by ViewSplitter"),
-        (None, {"a": None, "b": TABLE}, "view 'a' is None"),
+        (StandardScaler(), {"a": None, "b": TABLE}, "view 'a': "),
         (PowerTransformer(), ["abc"], "view 0: "),
     ],
 )
@@ -305,11 +304,7 @@ def test_a_grid_search_sets_parameters_of_one_view(wine):
     assert search.cv_results_["mean_test_score"].tolist() == [4, 6]
 
 
-def test_a_table_of_arrow_is_split_and_a_list_of_views_is_not():
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    table = pa.table({"a": TABLE[:, 0], "b": TABLE[:, 1]})
-    first, second = ViewSplitter([["a"], ["b"]]).fit_transform(table)
-    np.testing.assert_array_equal(np.hstack([first, second]), TABLE[:, :2])
+def test_a_list_of_views_is_not_split():
     with pytest.raises(ValueError, match="list of views.*single table"):
         ViewSplitter([[0], [1]]).fit([TABLE, TABLE[:, :1]])
 

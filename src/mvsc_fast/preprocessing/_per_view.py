@@ -16,7 +16,7 @@ from .._utils.messages import import_extra
 from .._utils.types import Estimator
 from ..views._frames import shown, view_title
 from ..views._row_source import is_dask, is_stored
-from ._containers import named_items, with_keys_of
+from ._table_columns import named_items, with_keys_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -107,11 +107,6 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
             if not hasattr(step, "transform"):
                 raise ValueError(
                     f'view {name!r}: expected a transformer, None or "passthrough", got {step!r}'
-                )
-            if view is None:
-                raise ValueError(
-                    f"view {name!r} is None: remove it, or pass rows of NaN for the samples that "
-                    "lack this view"
                 )
             steps.append(_call(name, clone(step).fit, _in_memory(view, step), y))
         self.transformers_ = with_keys_of(X, steps)

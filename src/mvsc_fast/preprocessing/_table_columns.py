@@ -1,4 +1,4 @@
-"""Selection of columns of a table by name, prefix, position or slice."""
+"""Columns of a table by name, prefix, position or slice, and lists and dicts of views."""
 
 from collections import Counter
 from difflib import get_close_matches
@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
-from ..views._frames import is_frame, is_named_frame, text_names, view_title
+from ..views._frames import text_names, view_title
 
 
 def as_table(X):
@@ -16,8 +16,6 @@ def as_table(X):
         return checked_csr(X, "X")
     if isinstance(X, (list, tuple)) and any(np.ndim(row) > 1 for row in X if hasattr(row, "ndim")):
         raise ValueError("X is a list of views: ViewSplitter splits the columns of a single table")
-    if is_frame(X) and not is_named_frame(X):  # such as a table of pyarrow
-        X = X.to_pandas()
     X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
@@ -69,10 +67,7 @@ def positions_of(columns, names, n_columns, what):
         if not positions:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
     elif isinstance(columns, slice):
-        try:
-            positions = list(range(n_columns)[columns])
-        except TypeError as error:
-            raise ValueError(f"{what}: {columns} is not a slice of positions") from error
+        positions = list(range(n_columns)[columns])
     else:
         columns = [columns] if np.ndim(columns) == 0 else columns
         positions = [_position(column, names, n_columns, what) for column in columns]
@@ -115,3 +110,13 @@ def alike(name, names):
     nearest = get_close_matches(name, names, n=3) or names[:3]
     ending = ", ..." if len(nearest) < len(names) else ""
     return f"; the table has {', '.join(map(repr, nearest))}{ending}"
+
+
+def named_items(items):
+    """(name, item) pairs of a dict, or of a list, whose items are named by their indices."""
+    return list(items.items() if isinstance(items, dict) else enumerate(items))
+
+
+def with_keys_of(container, items):
+    """A dict of the items with the keys of a dict, or a list of them."""
+    return dict(zip(container, items, strict=True)) if isinstance(container, dict) else list(items)

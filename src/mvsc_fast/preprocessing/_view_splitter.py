@@ -11,8 +11,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.types import IntArray, View
-from ._containers import named_items, with_keys_of
-from ._table_columns import as_table, column_names, columns_of_view, positions_of, take_columns
+from ._table_columns import (
+    as_table,
+    column_names,
+    columns_of_view,
+    named_items,
+    positions_of,
+    take_columns,
+    with_keys_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
