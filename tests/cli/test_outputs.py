@@ -88,7 +88,7 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
 
 
 def test_outputs_are_checked_before_the_fit(data, monkeypatch, capsys):
-    monkeypatch.setattr(_cluster_command, "load_data", lambda *args, **options: pytest.fail())
+    monkeypatch.setattr(_cluster_command, "read_files", lambda *args, **options: pytest.fail())
     for name in ("m.skops", "m"):
         arguments = ["--clusters", "3", "--save", str(data.parent / name)]
         assert main(["cluster", str(data), *arguments]) == 2
@@ -133,5 +133,5 @@ def test_interrupt_is_exit_code_130(monkeypatch, data):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_cluster_command, "load_data", interrupted)
+    monkeypatch.setattr(_cluster_command, "read_files", interrupted)
     assert run(data) == 130

@@ -8,17 +8,18 @@ import numpy as np
 
 from .. import __version__
 from .._utils.figures import check_picture
-from .._utils.messages import counted, warn_user
+from .._utils.messages import warn_user
 from .._utils.validation import available_memory
 from ..datasets._arrays import SUFFIXES, is_symmetric
 from ..explanation._explain import explain
+from ..judge._n_clusters import suggest_n_clusters
 from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ._cells import column_of, parse_use, write_annotated
 from ._files import CELLS, STDIN, cells_kind, errors_of, shown_name
 from ._matching import load_labels
-from ._options import add_cluster_options, reading_options
+from ._options import add_cluster_options, read_files
 from ._outputs import (
     STDOUT,
     certainty_columns,
@@ -32,7 +33,6 @@ from ._outputs import (
     summary,
     write_labels,
 )
-from ._readers import load_data
 from ._saved import check_suffix, is_native, save_model
 from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
@@ -81,17 +81,17 @@ def run(args):
     parameters = {
         "random_state": args.seed,
         "verbose": int(sys.stderr.isatty()),
-        "scale": _scale(args),
+        "scale": args.scale,
         **_method_parameters(args),
     }
     precomputed = args.affinity == "precomputed"
     _check_combinations(args, precomputed)
     _prepare_outputs(args)
     truth = args.scores if _is_variable(args.scores, args.files[0]) else None
-    options = reading_options(args, truth=truth)
-    data = load_data(args.files, options, lazy=_lazy(args), square=precomputed)
-    for note in data.notes:
-        note_user(note)
+    # Arrays remain on disk if memory is too small.
+    sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
+    is_lazy = 2 * sum(sizes) > available_memory()
+    data = read_files(args, args.files, truth=truth, lazy=is_lazy, square=precomputed)
     if data.encoder is not None and args.save and is_native(args.save):
         raise ValueError(
             f"--save {args.save}: such files have no place for the encoder of NAME=COLUMNS; use "
@@ -102,15 +102,19 @@ def run(args):
     truth = _truth(True if truth else args.scores, data, n_samples)
     if not precomputed:
         _warn_of_similarities(views)
-    if args.labels is None:
-        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
-    elif truth is not None:
+    if args.labels is not None and truth is not None:
         check_printable(map(str, truth[0]))
 
     # The number of clusters is suggested, and the model is fitted.
-    counts = _suggested(views, args) if args.clusters == "auto" else None
-    n_clusters = args.clusters if counts is None else counts.n_clusters
-    structure = _tested(views, n_clusters, args) if args.evidence else None
+    n_clusters, counts, structure = args.clusters, None, None
+    options = {"scale": args.scale, "random_state": args.seed}
+    if n_clusters == "auto":
+        counts = suggest_n_clusters(views, **options)
+        note_user(counts)
+        n_clusters = counts.n_clusters
+    if args.evidence:
+        structure = structure_test(views, n_clusters, each_view=len(views) > 1, **options)
+        note_user(structure)
     model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data, model)
@@ -174,7 +178,7 @@ def _check_combinations(args, precomputed):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if precomputed:
         for is_given, subject in (
-            (args.scale == "standard", "--scale needs"),
+            (args.scale, "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
             (cells_kind(args.files[0]), f"{args.files[0]} contains"),
@@ -248,10 +252,6 @@ def _truth(scores, data, n_samples):
             "--scores: the file contains no labels, or several that differ: name its variable with "
             "--scores NAME, or a table with --scores FILE"
         )
-    if len(data.y) != n_samples:
-        raise ValueError(
-            f"--scores: {counted(len(data.y), 'label')} for {counted(n_samples, 'sample')}"
-        )
     return data.y, np.arange(n_samples)
 
 
@@ -270,17 +270,6 @@ def _known(name, data, n_samples):
     column = column.reindex(data.ids)
     present = column.notna().to_numpy()
     return column.to_numpy(dtype=object)[present], np.flatnonzero(present)
-
-
-def _lazy(args):
-    """Whether to leave arrays on disk, because memory is too small."""
-    sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
-    return 2 * sum(sizes) > available_memory()
-
-
-def _scale(args):
-    """The parameter ``scale`` of the estimators."""
-    return None if args.scale == "none" else args.scale
 
 
 def _save(args, data, model):
@@ -305,32 +294,12 @@ def _save(args, data, model):
     )
 
 
-def _suggested(views, args):
-    """Suggest numbers of clusters and report them."""
-    from ..judge._n_clusters import suggest_n_clusters
-
-    counts = suggest_n_clusters(views, scale=_scale(args), random_state=args.seed)
-    for line in str(counts).splitlines():
-        note_user(line)
-    return counts
-
-
-def _tested(views, n_clusters, args):
-    """Test the views for structure and report the result."""
-    structure = structure_test(
-        views, n_clusters, each_view=len(views) > 1, scale=_scale(args), random_state=args.seed
-    )
-    for line in str(structure).splitlines():
-        note_user(line.strip())
-    return structure
-
-
 def _record(args, data, model):
     """The steps before the fit, by title."""
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
-    if args.scale == "standard":
+    if args.scale:
         record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
         if not all(means.any() for means, _ in model.scaling_):
             record["processing"] += ", those of sparse views to standard deviation 1 alone"

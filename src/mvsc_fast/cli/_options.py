@@ -4,8 +4,8 @@ import argparse
 import math
 
 from ..methods import ESTIMATORS
-from ._outputs import STDOUT
-from ._readers import ALL, Options
+from ._outputs import STDOUT, check_printable, note_user
+from ._readers import ALL, Options, load_data
 
 SAMPLE_COLUMNS = "with --transpose, columns that are samples"
 
@@ -98,10 +98,9 @@ def add_cluster_options(parser):
     )
     add(
         "--scale",
-        choices=("standard", "none"),
-        default="none",
+        choices=("standard",),
         help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
-        "different units; default: none",
+        "different units",
     )
     add(
         "--precomputed",
@@ -170,10 +169,16 @@ def add_cluster_options(parser):
     )
 
 
-def reading_options(args, **more):
-    """The `Options` of reading in the arguments of a command."""
-    names = [name for name in Options._fields if hasattr(args, name)]
-    return Options(**{name: getattr(args, name) for name in names} | more)
+def read_files(args, files, *, truth=None, **options):
+    """The `Data` of files as the arguments of a command say, after its notes."""
+    names = set(vars(args)).intersection(Options._fields)
+    reading = Options(**{name: getattr(args, name) for name in names})._replace(truth=truth)
+    data = load_data(files, reading, **options)
+    for note in data.notes:
+        note_user(note)
+    if args.labels is None:
+        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
+    return data
 
 
 def _clusters(text):

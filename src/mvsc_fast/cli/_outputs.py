@@ -55,6 +55,8 @@ def prepare_outputs(names, inputs=()):
     """
     if None in names and sys.stdout is None:
         raise ValueError("the standard output is closed: use --labels to write a file")
+    if STDOUT in names:
+        raise ValueError(f"{STDOUT} stands for the standard output only in --labels and --report")
     names = [name for name in names if name is not None]
     # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:
@@ -93,7 +95,9 @@ def check_printable(texts):
 
 
 def note_user(note):
-    print(f"mvsc-fast: {note}", file=sys.stderr)
+    """Print each line of a note for the user."""
+    for line in str(note).splitlines():
+        print(f"mvsc-fast: {line.strip()}", file=sys.stderr)
 
 
 def write_labels(stream, columns, ids=None, id_name="sample"):

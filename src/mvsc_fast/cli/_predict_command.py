@@ -13,9 +13,9 @@ from ..judge._predictor import alarm_of
 from ..methods._prediction import check_limits, predicted_rows
 from ._files import cells_kind
 from ._matching import ANY
-from ._options import SAMPLE_COLUMNS, add_input, add_output, reading_options
-from ._outputs import STDOUT, check_printable, note_user, prepare_outputs, replaced, write_labels
-from ._readers import Fitted, load_data
+from ._options import SAMPLE_COLUMNS, add_input, add_output, read_files
+from ._outputs import note_user, prepare_outputs, replaced, write_labels
+from ._readers import Fitted
 from ._saved import load_model
 
 EXAMPLES = """\
@@ -41,7 +41,7 @@ def add_parser(commands):
         "matched\nby name, rows by id; a sample may lack views.",
         epilog=EXAMPLES,
     )
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, join=ANY)
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -66,7 +66,7 @@ def add_parser(commands):
         metavar="JSON",
         help="file for the numbers of samples, of samples unlike those of the fit and of missing "
         f"views, and for versions; the exit code is then {ALARM_CODE} if there is a warning of "
-        "unlike samples; - is the standard output",
+        "unlike samples",
     )
 
 
@@ -76,7 +76,8 @@ def run(args):
     saved = load_model(args.model)
     names, columns = saved["views"], dict(zip(saved["views"], saved["columns"], strict=True))
     file_of_view = _file_of_each(args.files, names, saved["one_table"])
-    _prepare_outputs(args, [args.model, *file_of_view.values()])
+    outputs = [args.labels, *filter(None, [args.summary])]
+    prepare_outputs(outputs, [args.model, *file_of_view.values()])
     files, present, use = list(file_of_view.values()), list(file_of_view), saved["use"]
     if saved["encoder"] and len(present) < len(names):
         raise ValueError(f"{args.files[0]}: all views are columns of one table, give its file")
@@ -85,15 +86,10 @@ def run(args):
     n_features = dict(zip(names, saved["n_features"], strict=True))
     fitted = Fitted(saved["id_name"], present, columns, n_features, use, saved["encoder"])
     is_shared = len(set(files)) == 1 < len(names)
-    options = reading_options(args, join=ANY)
-    data = load_data(files[:1] if is_shared else files, options, fitted=fitted)
-    for note in data.notes:
-        note_user(note)
+    data = read_files(args, files[:1] if is_shared else files, fitted=fitted)
     views = data.views
 
     # What would fail or be told after the work, then the labels.
-    if args.labels is None:
-        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
@@ -122,7 +118,7 @@ def run(args):
     with replaced(args.labels) as stream:
         write_labels(stream, table, data.ids, data.id_name)
     if summary:
-        with replaced(None if args.summary == STDOUT else args.summary) as stream:
+        with replaced(args.summary) as stream:
             stream.write(json.dumps(summary, indent=2) + "\n")
     parts = ", ".join(
         f"{size} in {label}" if label >= 0 else f"{size} without a label"
@@ -130,16 +126,6 @@ def run(args):
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
     return ALARM_CODE if summary and summary["alarm"] else 0
-
-
-def _prepare_outputs(args, inputs):
-    """Raise ValueError or OSError if labels or summary cannot be written."""
-    if args.summary == STDOUT:
-        if args.labels is None:
-            raise ValueError("--summary - writes to the standard output: name a file in --labels")
-        prepare_outputs([args.labels, None], inputs)
-    else:
-        prepare_outputs([args.labels, *filter(None, [args.summary])], inputs)
 
 
 def _summary(saved, samples, missing):

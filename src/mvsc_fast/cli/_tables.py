@@ -238,7 +238,7 @@ def _column_names(header, place, reading):
 
 
 def _read_excel(path, name, reading):
-    """The only sheet that is not empty, by the rules of text."""
+    """The only sheet that is not empty, whose numbers need no notation."""
     import pandas
 
     options = {"header": None, "dtype": object, "na_values": MISSING, "engine": "openpyxl"}
@@ -250,16 +250,13 @@ def _read_excel(path, name, reading):
             "save each view as a separate file"
         )
     cells = next(iter(sheets.values())).dropna(axis=1, how="all")
-    if reading.decimal == ",":  # only text has commas
-        for j in cells:
-            cells[j] = cells[j].map(_with_comma, na_action="ignore")
-    text = cells.to_csv(sep="\t", header=False, index=False)
-    return _read_text(text.encode(), name, reading)
-
-
-def _with_comma(cell):
-    """A cell of Excel with a decimal comma if it is a number."""
-    return str(cell).replace(".", ",") if isinstance(cell, float) else cell
+    cells = cells.set_axis(cells.index + 1).set_axis(range(cells.shape[1]), axis=1)
+    # The table begins at the first row with content; its rows have the numbers of the sheet.
+    cells = cells[cells.notna().any(axis=1).to_numpy().argmax() :]
+    header = cells.iloc[0].map(as_text, na_action="ignore").fillna("").tolist()
+    names = _column_names(header, f"{name}: row {cells.index[0]}", reading)
+    cells = cells[int(reading.header) :]
+    return names, cells, _find_ids(name, names, cells[:N_HEAD], reading), []
 
 
 def _read_parquet(path, name, reading):
