@@ -147,8 +147,8 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
         if n_rows != n:
             raise ValueError(
                 f"{view_title(name)}: {type(step).__name__} returned {n_rows} rows for {n} "
-                "samples. A vectorizer needs the texts alone: select their column in ViewSplitter "
-                'by its name, "text" instead of ["text"]'
+                "samples. A vectorizer needs the texts alone: pass a dict of views, such as "
+                '{"text": frame["text"], ...}, or use FrameEncoder'
             )
         # Transformers cannot return sparse matrices as data frames.
         if self._output != "pandas" or not scipy.sparse.issparse(table):

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
-from ..views._frames import text_names, view_title
+from ..views._frames import text_names
 
 
 def as_table(X):
@@ -30,28 +30,8 @@ def column_names(X):
 
 
 def take_columns(X, columns):
-    """Columns of a table by position; of shape (n,) for a single int."""
-    if np.ndim(columns) == 0:
-        columns = int(columns)
+    """Columns of a table by their positions."""
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
-
-
-def columns_of_view(X, columns, names, name):
-    """Positions of the columns of a view, see `positions_of`.
-
-    A column of text that is given by its name or position alone is of shape (), as vectorizers
-    expect an array of shape (n,).
-    """
-    what, n_columns = view_title(name), X.shape[1]
-    is_single = np.ndim(columns) == 0 and (
-        columns in (names or []) or hasattr(columns, "__index__")
-    )
-    if is_single and not scipy.sparse.issparse(X):  # sparse columns are numbers
-        (position,) = positions_of([columns], names, n_columns, what)
-        column = take_columns(X, position)
-        if getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column):
-            return np.array(position)
-    return positions_of(columns, names, n_columns, what)
 
 
 def positions_of(columns, names, n_columns, what):
