@@ -345,7 +345,7 @@ def test_a_file_for_each_modality(tenx, capsys):
         (["lone/matrix.mtx.gz"], "barcodes.tsv.gz"),
         (["many"], "it has several matrices ('a_matrix.mtx.gz', 'b_matrix.mtx.gz')"),
         (["genes.h5", "--annotate", "new.h5ad"], "cannot write new.h5ad from genes.h5"),
-        (["unique.h5ad", "--scores"], "name a column of obs, such as --scores cell_type"),
+        (["unique.h5ad", "--scores"], "a column of obs, such as --scores cell_type"),
         (["unique.h5ad", "--scores", "kind"], "neither a file of labels nor a column of obs"),
     ],
 )

@@ -17,14 +17,13 @@ from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ._cells import column_of, parse_use, write_annotated
-from ._files import CELLS, STDIN, cells_kind, errors_of, shown_name
+from ._files import CELLS, cells_kind, errors_of, shown_name
 from ._matching import load_labels
 from ._options import add_cluster_options, read_files
 from ._outputs import (
     STDOUT,
     certainty_columns,
     check_printable,
-    common_labels,
     cross_table,
     note_user,
     prepare_outputs,
@@ -52,7 +51,6 @@ examples:
       save the model, to label new samples with mvsc-fast predict
   mvsc-fast cluster cells.h5mu --views rna=X_pca --clusters 12 --annotate a.h5mu
       modalities of single cells, and a copy of the file with the results
-  zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
 REPORTS = ("", ".txt", ".md", ".log")  # besides pages
 PARAMETERS = ("affinity", "resolution")  # of some methods
@@ -99,7 +97,7 @@ def run(args):
         )
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
-    truth = _truth(True if truth else args.scores, data, n_samples)
+    truth = _known_labels(True if truth else args.scores, data, n_samples)
     if not precomputed:
         _warn_of_similarities(views)
     if args.labels is not None and truth is not None:
@@ -145,11 +143,10 @@ def run(args):
             else:
                 print(explained, file=stream)
     if truth is not None:
-        true_labels, clusters_of_known = common_labels(*truth, labels)
-        print(
-            score_table({args.method: clustering_scores(true_labels, clusters_of_known)}), file=out
-        )
-        print(cross_table(true_labels, clusters_of_known), file=out)
+        has_label = labels[truth[1]] >= 0
+        true_labels, clusters = truth[0][has_label], labels[truth[1]][has_label]
+        print(score_table({args.method: clustering_scores(true_labels, clusters)}), file=out)
+        print(cross_table(true_labels, clusters), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 
@@ -187,16 +184,14 @@ def _check_combinations(args, precomputed):
                 raise ValueError(f"{subject} features, but --precomputed expects similarities")
     if args.evidence and args.clusters is None:
         raise ValueError("--evidence needs a number of --clusters to test, not a resolution")
-    if args.files.count(STDIN) > 1:
-        raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
 
 def _prepare_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
     outputs = [name for name in (args.report, args.save, args.annotate) if name]
     outputs = [args.labels, *(name for name in outputs if name != STDOUT)]
-    inputs = [name for name in (*args.files, args.scores) if name != STDIN]
-    prepare_outputs(outputs, [name for name in inputs if isinstance(name, str)])
+    inputs = [name for name in (*args.files, args.scores) if isinstance(name, str)]
+    prepare_outputs(outputs, inputs)
     if args.save is not None:
         check_suffix(args.save)
     if args.annotate is not None:
@@ -236,40 +231,37 @@ def _warn_of_similarities(views):
             )
 
 
-def _truth(scores, data, n_samples):
-    """Known labels, and the samples that have one; None without --scores."""
+def _known_labels(scores, data, n_samples):
+    """Known labels, and the samples that have one; None without --scores.
+
+    ``scores`` is True for labels in the file of the views.
+    """
     if not scores:
         return None
-    if isinstance(scores, str):
-        y, rows = _known(scores, data, n_samples)
-        if len(rows) < n_samples:
-            note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
-        return y, rows
-    if data.y is None and data.cells is not None:
-        raise ValueError("--scores: name a column of obs, such as --scores cell_type, or a table")
-    if data.y is None:
+    if scores is True:
+        if data.y is not None:
+            return data.y, np.arange(n_samples)
         raise ValueError(
             "--scores: the file contains no labels, or several that differ: name its variable with "
-            "--scores NAME, or a table with --scores FILE"
+            "--scores NAME, a column of obs, such as --scores cell_type, or a table"
         )
-    return data.y, np.arange(n_samples)
-
-
-def _known(name, data, n_samples):
-    """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
-    if Path(name).exists():
-        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
+    # Names of tables come before those of columns of cells.
+    column = None if data.cells is None else column_of(data.cells, scores)
+    if Path(scores).exists():
+        y, rows, note = load_labels(scores, data.ids, n_samples, data.id_name)
         if note:
             note_user(note)
-        return labels, rows
-    column = None if data.cells is None else column_of(data.cells, name)
-    if column is None:
+    elif column is not None:
+        column = column.reindex(data.ids)
+        rows = np.flatnonzero(column.notna())
+        y = column.to_numpy(dtype=object)[rows]
+    else:
         raise ValueError(
-            f"--scores {name}: there is neither a file of labels nor a column of obs of this name"
+            f"--scores {scores}: there is neither a file of labels nor a column of obs of this name"
         )
-    column = column.reindex(data.ids)
-    present = column.notna().to_numpy()
-    return column.to_numpy(dtype=object)[present], np.flatnonzero(present)
+    if len(rows) < n_samples:
+        note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
+    return y, rows
 
 
 def _save(args, data, model):
@@ -300,7 +292,7 @@ def _record(args, data, model):
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
     if args.scale:
-        record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
-        if not all(means.any() for means, _ in model.scaling_):
-            record["processing"] += ", those of sparse views to standard deviation 1 alone"
+        record["processing"] = (
+            "columns were scaled to mean 0 (not those of sparse views) and standard deviation 1"
+        )
     return record

@@ -54,7 +54,7 @@ def add_input(parser, files, columns):
         metavar="MARK",
         action="append",
         help="decimal mark of text tables, . or ,; the other mark and blanks may then separate "
-        "thousands; FILE:MARK for one file, --decimal=-:MARK for the standard input",
+        "thousands; FILE:MARK for one file",
     )
     add(
         "--views",
@@ -85,7 +85,7 @@ def add_cluster_options(parser):
         parser,
         "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
         "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
-        "folder with matrix.mtx; - is the standard input",
+        "folder with matrix.mtx",
         "columns to use as features, such as height,blood_*, or to exclude, such as "
         "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
         f"VIEW=NAMES with numbers, categories and text; {SAMPLE_COLUMNS}",

@@ -118,12 +118,6 @@ def certainty_columns(explained):
     return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}
 
 
-def common_labels(true_labels, rows, labels):
-    """Known labels and labels of the samples that have both."""
-    labelled = labels[rows] >= 0
-    return true_labels[labelled], labels[rows][labelled]
-
-
 def cross_table(true_labels, labels):
     """The contingency table of clusters and known labels of the same samples, as text."""
     # Integers that were read as floats are shown as integers.

@@ -24,8 +24,6 @@ from ._columns import (
 from ._files import (
     ALONE,
     CELLS,
-    STDIN,
-    STDIN_NAME,
     errors_of,
     file_kind,
     read_file,
@@ -82,14 +80,14 @@ class Options(NamedTuple):
 
 
 def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **more):
-    """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
+    """The `Data` of one file with all views, or one file for each view.
 
     ``options``, or ``more`` of them by name, are `Options`. ``lazy`` leaves arrays on disk, to be
     read in blocks, and ``square`` files contain similarities. For new samples, ``fitted`` is the
     `Fitted` of a model.
     """
     options = options or Options(**more)
-    paths = [path if path == STDIN else Path(path) for path in paths]
+    paths = list(map(Path, paths))
     kinds = {path: file_kind(path) for path in paths}
     real_paths = {os.path.realpath(path) for path in paths}
     if len(real_paths) < len(paths):
@@ -213,9 +211,7 @@ def _transposed_files(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
         return set(paths)
-    files = {
-        STDIN if path in (STDIN, STDIN_NAME) else Path(path) for path in transpose if path != NONE
-    }
+    files = {Path(path) for path in transpose if path != NONE}
     if files - set(paths):
         raise ValueError(
             f"--transpose {shown_name(min(map(str, files - set(paths))))}: this is not one of the "
@@ -302,10 +298,9 @@ def _view_names(pairs, fitted):
         return fitted.names
     # Stems are the most readable names, if they differ.
     files = [path for path, _ in pairs]
-    stems = [path if path == STDIN else without_packing(path).stem for path in files]
-    for names in (stems, files):
+    for names in ([without_packing(path).stem for path in files], files):
         if len(set(names)) == len(names):
-            return [name if name == STDIN else shown_name(name) for name in names]
+            return list(map(shown_name, names))
     names = [selection for _, selection in pairs]
     for name in names:
         if names.count(name) > 1:

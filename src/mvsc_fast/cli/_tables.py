@@ -12,7 +12,6 @@ import warnings
 from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Real
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,11 +69,11 @@ class Table:
     can_exclude: bool = True  # whether --columns can exclude some of its columns
 
 
-def read_table(source, name, kind, reading):
-    """The `Table` of a file at a path, or in bytes."""
+def read_table(path, name, kind, reading):
+    """The `Table` of a file."""
     pandas = import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
     read = _read_parquet if kind in PARQUET else _read_excel if kind in EXCEL else _read_text
-    names, cells, id_column, notes = read(source, name, reading)
+    names, cells, id_column, notes = read(path, name, reading)
 
     # Rows without content are samples that lack the view, but not those that end the table, nor are
     # columns without a name and a value.
@@ -102,14 +101,12 @@ def read_table(source, name, kind, reading):
 # the row and the position of the column, the position of the ids or None, and notes.
 
 
-def _read_text(source, name, reading):
+def _read_text(path, name, reading):
     import pandas
 
-    if isinstance(source, Path):
-        with PACKED.get(source.suffix.lower(), open)(source, "rb") as file:
-            source = file.read()
+    with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
+        content = TABLE_END.sub(b"\n", _as_utf8(file.read(), name))
     # pandas leaves to its caller: lines above, separator, header and width of rows.
-    content = TABLE_END.sub(b"\n", _as_utf8(source, name))
     above = ABOVE.match(content)[0]
     content, first_line = content[len(above) :], above.count(b"\n") + 1
     separator = _separator(content)
