@@ -292,7 +292,7 @@ def _record(args, data, model):
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
     if args.scale:
-        record["processing"] = (
-            "columns were scaled to mean 0 (not those of sparse views) and standard deviation 1"
-        )
+        record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
+        if not all(means.any() for means, _ in model.scaling_):
+            record["processing"] += ", those of sparse views to standard deviation 1 alone"
     return record

@@ -52,7 +52,7 @@ def check_same_ids(file, index, first, first_index, join):
     if not n_common:
         raise ValueError(
             f"{message}: ids are matched exactly. In tables, --id-column selects others or none, "
-            "--transpose FILE reads columns as samples"
+            "--transpose reads columns as samples"
         )
     if lack and join is None:
         raise ValueError(
