@@ -123,32 +123,24 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("mark", ".,")
-@pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
 @pytest.mark.filterwarnings("ignore:the labels agree little", "ignore:.*unlike")
-def test_the_decimal_mark_is_that_of_the_fit(cohort, tmp_path, capsys, mark, model):
+def test_new_samples_need_the_decimal_mark_if_it_is_in_doubt(cohort, tmp_path, capsys, mark):
     """A single sample may have values that all look like thousands, such as 140.884."""
     _, tables, _ = cohort
     forms = {"decimal": mark, "sep": ";"}
     tables["rna"].iloc[:100].to_csv(tmp_path / "rna.csv", **forms)
-    fit(tmp_path, "rna.csv", *(["--decimal", mark] if mark == "," else []), model=model)
-    capsys.readouterr()
+    fit(tmp_path, "rna.csv", *(["--decimal", mark] if mark == "," else []))
     sample = tables["rna"].iloc[[120]] * 0 + 140.884
     sample.to_csv(tmp_path / "new.csv", **forms)
-    assert main(["predict", str(tmp_path / model), str(tmp_path / "new.csv")]) == 0
+    capsys.readouterr()
+    arguments = ["predict", str(tmp_path / "model.pkl"), str(tmp_path / "new.csv")]
+    assert main(arguments) == 2
+    assert f"'140{mark}884'" in capsys.readouterr().err
+    assert main([*arguments, "--decimal", mark]) == 0
     labels = capsys.readouterr().out
     sample.to_csv(tmp_path / "new.csv")
-    options = ["--decimal", "."]
-    assert main(["predict", str(tmp_path / model), str(tmp_path / "new.csv"), *options]) == 0
+    assert main([*arguments, "--decimal", "."]) == 0
     assert capsys.readouterr().out == labels
-
-
-def test_arrays_tell_no_decimal_mark(cohort, tmp_path, capsys):
-    _, tables, _ = cohort
-    np.save(tmp_path / "rna.npy", tables["rna"].to_numpy())
-    fit(tmp_path, "rna.npy")
-    (tables["rna"].iloc[[120]] * 0 + 140.884).to_csv(tmp_path / "new.csv", index=False)
-    assert main(["predict", str(tmp_path / "model.pkl"), str(tmp_path / "new.csv")]) == 2
-    assert "'140.884'" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("default")
@@ -255,17 +247,12 @@ def test_a_file_for_c_programs_has_the_labels_of_a_pickle(cohort, tmp_path, caps
     assert "damaged.mvsc: the model is damaged or incomplete" in capsys.readouterr().err
 
 
-def test_a_model_without_scaling_and_one_in_the_format_of_skops(cohort, tmp_path):
-    folder, tables, y = cohort
+def test_a_model_of_arrays(cohort, tmp_path):
+    _, tables, _ = cohort
     np.savez(tmp_path / "a.npz", view_0=tables["rna"][:100], view_1=tables["mirna"][:100])
     np.savez(tmp_path / "b.npz", view_0=tables["rna"][100:], view_1=tables["mirna"][100:])
     fit(tmp_path, str(tmp_path / "a.npz"))
     assert len(labelled(tmp_path, tmp_path / "b.npz")) == 50
-    pytest.importorskip("skops")
-    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model="model.skops")
-    files = folder / "rna.csv", folder / "mirna.csv"
-    same = labelled(folder, *files, model="model.skops") == labelled(folder, *files)
-    assert same.all()
 
 
 @pytest.mark.filterwarnings("default")
@@ -277,7 +264,7 @@ def test_a_model_of_another_version_warns(cohort, monkeypatch, capsys):
     assert "this is 9.9: attributes may be missing" in capsys.readouterr().err
 
 
-def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
+def test_other_files_are_refused(cohort, tmp_path, capsys):
     folder, _, _ = cohort
     (tmp_path / "text.pkl").write_text("no model")
     (tmp_path / "list.pkl").write_bytes(pickle.dumps([1, 2]))
@@ -288,10 +275,6 @@ def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
     for name in ("text", "list", "dict", "other"):
         assert main(["predict", str(tmp_path / f"{name}.pkl"), "a.csv"]) == 2
         assert f"{name}.pkl is not a model that mvsc-fast cluster" in capsys.readouterr().err
-    monkeypatch.setitem(__import__("sys").modules, "skops", None)
-    (tmp_path / "a.skops").write_text("")
-    assert main(["predict", str(tmp_path / "a.skops"), "a.csv"]) == 2
-    assert "needs skops: pip install skops" in capsys.readouterr().err
     files = ["cluster", str(folder / "rna.csv"), "--clusters", "3", "--method", "snn"]
     assert main([*files, "--save", str(tmp_path / "m.pkl")]) == 2
     assert "--save: snn cannot predict" in capsys.readouterr().err
@@ -369,13 +352,11 @@ def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsy
     assert summary["alarm"] == "changed" and summary["unlike_share"] == table.unlike.mean() > 0.2
     assert "Check that columns, units" in capsys.readouterr().err
     assert labelled(folder, *files).equals(table.cluster)  # without it, the exit code is 0
-    arguments = ["predict", str(folder / "model.pkl"), *map(str, files), "--summary", "-"]
-    assert main(arguments) == 2
-    capsys.readouterr()
-    assert main([*arguments, "--labels", str(tmp_path / "labels.csv")]) == 3
-    assert json.loads(capsys.readouterr().out) == summary
+    arguments = ["predict", str(folder / "model.pkl"), *map(str, files), "--summary"]
+    assert main([*arguments, "-"]) == 2
+    assert "only in --labels and --report" in capsys.readouterr().err
     same = str(tmp_path / "same.csv")
-    assert main([*arguments[:-1], same, "--labels", same]) == 2
+    assert main([*arguments, same, "--labels", same]) == 2
     assert "same.csv would be written twice" in capsys.readouterr().err
 
 

@@ -1,8 +1,6 @@
 """Tables: what is read by the contract of docs/files.md, and what stops with its place."""
 
 import bz2
-import gzip
-import io
 import re
 import shlex
 import sys
@@ -342,23 +340,6 @@ def test_columns_of_parquet_have_types(tmp_path, read):
         table.assign(**{name: cells}).to_parquet(path)
         columns = advice(assert_stops(f"row 1, column '{name}' is ", read, path))
         assert_read(read(path, columns=columns))
-
-
-def test_tables_on_the_standard_input(monkeypatch, read):
-    text = frame().to_csv(index=False).encode()
-    for content, message in (
-        (text, None),
-        (b"\x93NUMPY", "^standard input .*UTF-8"),
-        (b"a,b\n1,x\n2.5,3\n4,5\n", "^standard input: line 2, column 'b' is 'x'"),
-        (gzip.compress(text), "^standard input .*.gz"),
-        (None, "^standard input: it is closed"),
-    ):
-        stdin = None if content is None else io.TextIOWrapper(io.BytesIO(content))
-        monkeypatch.setattr(sys, "stdin", stdin)
-        if message:
-            assert_stops(message, read, "-")
-        else:
-            np.testing.assert_array_equal(read("-").views["-"], X)
 
 
 def test_long_and_wide_tables(tmp_path, read):

@@ -107,7 +107,7 @@ def test_rare_and_unseen_categories():
 @pytest.mark.parametrize(
     ("groups", "column", "facts"),
     [
-        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), "'date' has dates"),
+        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), "'date' has values of type Timestamp"),
         ({"a": ["absent"]}, 0, "no column 'absent'"),
         ({"a": ["review", "age"]}, 0, "'a' has text in column 'review'"),
         ({"a": "age"}, 0, "'a' must be a list"),
@@ -173,7 +173,7 @@ def test_what_cells_contain_decides_not_how_they_are_stored():
 @pytest.mark.parametrize(
     ("values", "fault"),
     [
-        ([date(2020, 1, 1)] * 4, "dates"),
+        ([date(2020, 1, 1)] * 4, "date, such as 2020-01-01"),
         ([1j] * 4, "complex"),
         ([[1, 2]] * 4, "list"),
         ([{"a": 1}] * 4, "dict"),

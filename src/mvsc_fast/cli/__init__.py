@@ -39,9 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     It is 2 for bad input, 3 if `predict` with ``--summary`` warns of unlike samples, 130 after an
     interrupt, and 141 if the program that reads the output has ended.
     """
-    # Closed standard streams are replaced before any file is opened.
     parser = _parser()
-    _open_streams()
+    if sys.stderr is None:  # closed: print would write to the standard output
+        sys.stderr = open(os.devnull, "w")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -83,17 +83,6 @@ def _message(error):
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     return f"{shown_name(error.filename)}: {error.strerror}" if error.filename else error.strerror
-
-
-def _open_streams():
-    """Open the null device in place of closed standard streams, whose numbers files would get."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # print would write to the standard output
 
 
 def _drop_output():

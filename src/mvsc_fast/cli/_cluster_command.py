@@ -8,22 +8,22 @@ import numpy as np
 
 from .. import __version__
 from .._utils.figures import check_picture
-from .._utils.messages import counted, warn_user
+from .._utils.messages import warn_user
 from .._utils.validation import available_memory
 from ..datasets._arrays import SUFFIXES, is_symmetric
 from ..explanation._explain import explain
+from ..judge._n_clusters import suggest_n_clusters
 from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
-from ._files import STDIN, errors_of, shown_name
+from ._cells import column_of, parse_use, write_annotated
+from ._files import CELLS, cells_kind, errors_of, shown_name
 from ._matching import load_labels
-from ._options import add_cluster_options, reading_options
+from ._options import add_cluster_options, read_files
 from ._outputs import (
     STDOUT,
     certainty_columns,
     check_printable,
-    common_labels,
     cross_table,
     note_user,
     prepare_outputs,
@@ -32,8 +32,7 @@ from ._outputs import (
     summary,
     write_labels,
 )
-from ._readers import load_data
-from ._saved import is_native, save_model, skops_of
+from ._saved import check_suffix, is_native, save_model
 from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
 EXAMPLES = """\
@@ -52,7 +51,6 @@ examples:
       save the model, to label new samples with mvsc-fast predict
   mvsc-fast cluster cells.h5mu --views rna=X_pca --clusters 12 --annotate a.h5mu
       modalities of single cells, and a copy of the file with the results
-  zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
 REPORTS = ("", ".txt", ".md", ".log")  # besides pages
 PARAMETERS = ("affinity", "resolution")  # of some methods
@@ -81,36 +79,40 @@ def run(args):
     parameters = {
         "random_state": args.seed,
         "verbose": int(sys.stderr.isatty()),
-        "scale": _scale(args),
+        "scale": args.scale,
         **_method_parameters(args),
     }
     precomputed = args.affinity == "precomputed"
     _check_combinations(args, precomputed)
     _prepare_outputs(args)
     truth = args.scores if _is_variable(args.scores, args.files[0]) else None
-    options = reading_options(args, truth=truth)
-    data = load_data(args.files, options, lazy=_lazy(args), square=precomputed)
-    for note in data.notes:
-        note_user(note)
+    # Arrays remain on disk if memory is too small.
+    sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
+    is_lazy = 2 * sum(sizes) > available_memory()
+    data = read_files(args, args.files, truth=truth, lazy=is_lazy, square=precomputed)
     if data.encoder is not None and args.save and is_native(args.save):
         raise ValueError(
             f"--save {args.save}: such files have no place for the encoder of NAME=COLUMNS; use "
-            "the suffix .pkl or .skops"
+            "the suffix .pkl"
         )
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
-    truth = _truth(True if truth else args.scores, data, n_samples)
+    truth = _known_labels(True if truth else args.scores, data, n_samples)
     if not precomputed:
         _warn_of_similarities(views)
-    if args.labels is None:
-        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
-    elif truth is not None:
+    if args.labels is not None and truth is not None:
         check_printable(map(str, truth[0]))
 
     # The number of clusters is suggested, and the model is fitted.
-    counts = _suggested(views, args) if args.clusters == "auto" else None
-    n_clusters = args.clusters if counts is None else counts.n_clusters
-    structure = _tested(views, n_clusters, args) if args.evidence else None
+    n_clusters, counts, structure = args.clusters, None, None
+    options = {"scale": args.scale, "random_state": args.seed}
+    if n_clusters == "auto":
+        counts = suggest_n_clusters(views, **options)
+        note_user(counts)
+        n_clusters = counts.n_clusters
+    if args.evidence:
+        structure = structure_test(views, n_clusters, each_view=len(views) > 1, **options)
+        note_user(structure)
     model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data, model)
@@ -141,11 +143,10 @@ def run(args):
             else:
                 print(explained, file=stream)
     if truth is not None:
-        true_labels, clusters_of_known = common_labels(*truth, labels)
-        print(
-            score_table({args.method: clustering_scores(true_labels, clusters_of_known)}), file=out
-        )
-        print(cross_table(true_labels, clusters_of_known), file=out)
+        has_label = labels[truth[1]] >= 0
+        true_labels, clusters = truth[0][has_label], labels[truth[1]][has_label]
+        print(score_table({args.method: clustering_scores(true_labels, clusters)}), file=out)
+        print(cross_table(true_labels, clusters), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 
@@ -174,7 +175,7 @@ def _check_combinations(args, precomputed):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if precomputed:
         for is_given, subject in (
-            (args.scale == "standard", "--scale needs"),
+            (args.scale, "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
             (cells_kind(args.files[0]), f"{args.files[0]} contains"),
@@ -183,18 +184,16 @@ def _check_combinations(args, precomputed):
                 raise ValueError(f"{subject} features, but --precomputed expects similarities")
     if args.evidence and args.clusters is None:
         raise ValueError("--evidence needs a number of --clusters to test, not a resolution")
-    if args.files.count(STDIN) > 1:
-        raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
 
 def _prepare_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
     outputs = [name for name in (args.report, args.save, args.annotate) if name]
     outputs = [args.labels, *(name for name in outputs if name != STDOUT)]
-    inputs = [name for name in (*args.files, args.scores) if name != STDIN]
-    prepare_outputs(outputs, [name for name in inputs if isinstance(name, str)])
+    inputs = [name for name in (*args.files, args.scores) if isinstance(name, str)]
+    prepare_outputs(outputs, inputs)
     if args.save is not None:
-        skops_of(args.save)
+        check_suffix(args.save)
     if args.annotate is not None:
         suffixes = {Path(name).suffix.lower() for name in (args.files[0], args.annotate)}
         if len(args.files) > 1 or len(suffixes) > 1 or not suffixes <= set(CELLS):
@@ -202,7 +201,6 @@ def _prepare_outputs(args):
                 f"--annotate copies one .h5ad or .h5mu file with its results, and cannot write "
                 f"{args.annotate} from {shown_name(', '.join(args.files))}"
             )
-        check_source(args.files[0])
     if args.report and is_page(args.report):
         check_picture("report.svg")
     elif args.report and Path(args.report).suffix.lower() not in REPORTS:
@@ -233,55 +231,37 @@ def _warn_of_similarities(views):
             )
 
 
-def _truth(scores, data, n_samples):
-    """Known labels, and the samples that have one; None without --scores."""
+def _known_labels(scores, data, n_samples):
+    """Known labels, and the samples that have one; None without --scores.
+
+    ``scores`` is True for labels in the file of the views.
+    """
     if not scores:
         return None
-    if isinstance(scores, str):
-        y, rows = _known(scores, data, n_samples)
-        if len(rows) < n_samples:
-            note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
-        return y, rows
-    if data.y is None and data.cells is not None:
-        raise ValueError("--scores: name a column of obs, such as --scores cell_type, or a table")
-    if data.y is None:
+    if scores is True:
+        if data.y is not None:
+            return data.y, np.arange(n_samples)
         raise ValueError(
             "--scores: the file contains no labels, or several that differ: name its variable with "
-            "--scores NAME, or a table with --scores FILE"
+            "--scores NAME, a column of obs, such as --scores cell_type, or a table"
         )
-    if len(data.y) != n_samples:
-        raise ValueError(
-            f"--scores: {counted(len(data.y), 'label')} for {counted(n_samples, 'sample')}"
-        )
-    return data.y, np.arange(n_samples)
-
-
-def _known(name, data, n_samples):
-    """Labels from a table if the file exists, else from a column of ``obs``, and their samples."""
-    if Path(name).exists():
-        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
+    # Names of tables come before those of columns of cells.
+    column = None if data.cells is None else column_of(data.cells, scores)
+    if Path(scores).exists():
+        y, rows, note = load_labels(scores, data.ids, n_samples, data.id_name)
         if note:
             note_user(note)
-        return labels, rows
-    column = None if data.cells is None else column_of(data.cells, name)
-    if column is None:
+    elif column is not None:
+        column = column.reindex(data.ids)
+        rows = np.flatnonzero(column.notna())
+        y = column.to_numpy(dtype=object)[rows]
+    else:
         raise ValueError(
-            f"--scores {name}: there is neither a file of labels nor a column of obs of this name"
+            f"--scores {scores}: there is neither a file of labels nor a column of obs of this name"
         )
-    column = column.reindex(data.ids)
-    present = column.notna().to_numpy()
-    return column.to_numpy(dtype=object)[present], np.flatnonzero(present)
-
-
-def _lazy(args):
-    """Whether to leave arrays on disk, because memory is too small."""
-    sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
-    return 2 * sum(sizes) > available_memory()
-
-
-def _scale(args):
-    """The parameter ``scale`` of the estimators."""
-    return None if args.scale == "none" else args.scale
+    if len(rows) < n_samples:
+        note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
+    return y, rows
 
 
 def _save(args, data, model):
@@ -294,7 +274,6 @@ def _save(args, data, model):
             "columns": data.columns,
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
-            "decimal": data.decimal,
             "one_table": data.one_table,
             "version": __version__,
             "encoder": data.encoder,
@@ -307,32 +286,12 @@ def _save(args, data, model):
     )
 
 
-def _suggested(views, args):
-    """Suggest numbers of clusters and report them."""
-    from ..judge._n_clusters import suggest_n_clusters
-
-    counts = suggest_n_clusters(views, scale=_scale(args), random_state=args.seed)
-    for line in str(counts).splitlines():
-        note_user(line)
-    return counts
-
-
-def _tested(views, n_clusters, args):
-    """Test the views for structure and report the result."""
-    structure = structure_test(
-        views, n_clusters, each_view=len(views) > 1, scale=_scale(args), random_state=args.seed
-    )
-    for line in str(structure).splitlines():
-        note_user(line.strip())
-    return structure
-
-
 def _record(args, data, model):
     """The steps before the fit, by title."""
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
-    if args.scale == "standard":
+    if args.scale:
         record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
         if not all(means.any() for means, _ in model.scaling_):
             record["processing"] += ", those of sparse views to standard deviation 1 alone"

@@ -191,27 +191,29 @@ def check_names(table, columns, constants=()):
 
 def model_columns(table, view, columns):
     """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
-    order = range(len(table.names))
-    if columns[view] is not None:
-        names, counts = Counter(table.names), Counter(columns[view])
-        if extra := [name for name in counts if names[name] > counts[name]]:
-            raise ValueError(
-                f"{table.name} has columns of the model more than once: {shown(*extra)}; keep "
-                "those that are meant"
-            )
-        if absent := list((counts - names).elements()):
-            raise ValueError(
-                f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the "
-                f"model, such as {shown(*absent)}: give files in the order {', '.join(columns)}, "
-                "or some as VIEW=FILE; --transpose FILE reads columns as samples"
-            )
-        # Columns of the same name, as many as in the fit, are taken in their order.
-        positions = {}
-        for j, name in enumerate(table.names):
-            positions.setdefault(name, []).append(j)
-        order = [positions[name].pop(0) for name in columns[view]]
+    order = find_columns(table.names, view, columns, table.name)
     check_text(table, order)
-    return list(order)
+    return order
+
+
+def find_columns(names, view, columns, origin):
+    """Positions among ``names``, of ``origin``, of the columns that a view has in a model."""
+    if columns[view] in (None, names):
+        return list(range(len(names)))
+    counts, fit_counts = Counter(names), Counter(columns[view])
+    if absent := [name for name in fit_counts if name not in counts]:
+        raise ValueError(
+            f"{origin} lacks {counted(len(absent), 'column')} of view {view!r} of the model, such "
+            f"as {shown(*absent)}: give files in the order {', '.join(columns)}, or some as "
+            "VIEW=FILE; --transpose FILE reads columns as samples"
+        )
+    if repeated := [name for name, n in fit_counts.items() if n > 1 or counts[name] > 1]:
+        raise ValueError(
+            f"{origin} or its fit has columns of the model more than once: {shown(*repeated)}; "
+            "give the names of the fit to those that are meant, and other names to the others"
+        )
+    positions = {name: j for j, name in enumerate(names)}
+    return [positions[name] for name in columns[view]]
 
 
 def note_unused(table, columns):

@@ -8,11 +8,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import normalize
 
 from .. import datasets
-from .._utils.figures import check_picture, new_figure
-from ..explanation import plot_similarity
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
-from ..spectral import fuse
 from ._outputs import prepare_outputs, replaced, score_table, write_labels
 
 N_SAMPLES = 300  # of 2000
@@ -24,16 +21,15 @@ def add_parser(commands):
         "demo",
         help="cluster handwritten digits in six views",
         description="Cluster handwritten digits in six views, compare with a simpler method, "
-        "and\nwrite labels and a plot to the folder demo.",
+        "and\nwrite the labels to demo/labels.csv.",
     )
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(args):
-    """Cluster, compare with a simpler method, and write labels and a plot."""
-    labels_path, picture_path = Path("demo/labels.csv"), Path("demo/similarity.png")
-    prepare_outputs([labels_path, picture_path])
-    check_picture(picture_path)
+    """Cluster, compare with a simpler method, and write the labels."""
+    labels_path = Path("demo/labels.csv")
+    prepare_outputs([labels_path])
     views, y = datasets.load_handwritten()
     samples, _ = train_test_split(
         np.arange(len(y)), train_size=N_SAMPLES, stratify=y, random_state=0
@@ -53,15 +49,7 @@ def run(args):
     print("Agreement with the digits, 1 is perfect:")
     print(score_table(scores))
 
-    # The labels, and what the tensor does to the similarities.
     with replaced(labels_path) as stream:
         columns = {"cluster": models["ConsensusTLRR"].labels_, "digit": y}
         write_labels(stream, columns, samples)
-    matrices = {"similarity W": models["TLRR"].similarity_}
-    matrices["affinity after TLRR"] = models["TLRR"].tensor_
-    axes = new_figure(11, 5.2, columns=2)
-    for ax, (title, tensor) in zip(axes, matrices.items(), strict=True):
-        plot_similarity(fuse(tensor), y, ax=ax).set_title(title)
-    with replaced(picture_path, "wb") as stream:
-        axes[0].figure.savefig(stream, dpi=120, format="png")
-    print(f"wrote {labels_path} and {picture_path}")
+    print(f"wrote {labels_path}")

@@ -1,17 +1,18 @@
 """Files by their kind, and their names in messages."""
 
 import os
-import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
+from .._utils.messages import import_extra
 from ..datasets._arrays import SUFFIXES
-from ._cells import CELLS, cells_kind
 from ._tables import EXCEL, PACKED, PARQUET, TEXT, read_table
 
+CELLS = {".h5ad": "anndata", ".h5mu": "mudata", "10x": "scanpy"}  # and the package of each kind
+MATRIX = "matrix.mtx"
 ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
-STDIN, STDIN_NAME = "-", "standard input"
 KNOWN = (
     ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
     ".parquet, .xlsx or .npy of each view"
@@ -20,7 +21,7 @@ KNOWN = (
 
 def shown_name(path):
     """The name of a file as text that can be displayed everywhere."""
-    return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
+    return os.fsencode(str(path)).decode("utf-8", "replace")
 
 
 def without_packing(path):
@@ -29,12 +30,10 @@ def without_packing(path):
 
 
 def file_kind(path):
-    """The kind of a file: "-", that of cells by its content, or its suffix without .gz.
+    """The kind of a file: that of cells by its content, or its suffix without .gz.
 
     Raise ValueError if it is unknown.
     """
-    if path == STDIN:
-        return STDIN
     with errors_of(path):
         kind = cells_kind(path)
     if kind:
@@ -48,16 +47,11 @@ def file_kind(path):
 
 
 def read_file(path, kind, lazy, reading):
-    """The `Table` of a file of some kind, or of a text on the standard input, or an array."""
-    name, source = shown_name(path), path
+    """The `Table` of a file of some kind, or an array."""
     with errors_of(path):
         if kind == ".npy":
             return _read_array(path, lazy)
-        if kind == STDIN:
-            if sys.stdin is None:
-                raise ValueError("it is closed")
-            source = sys.stdin.buffer.read()
-        return read_table(source, name, kind, reading)
+        return read_table(path, shown_name(path), kind, reading)
 
 
 def _read_array(path, lazy):
@@ -71,6 +65,31 @@ def _read_array(path, lazy):
             f"{X.dtype} of shape {X.shape}"
         )
     return X
+
+
+def cells_kind(path):
+    """The key of CELLS for a file or folder, by its suffix or its content, or None."""
+    path = Path(path)
+    suffix, names = path.suffix.lower(), set()
+    if suffix in CELLS or is_matrix(path.name):
+        return suffix if suffix in CELLS else "10x"
+    if path.is_dir():
+        names = {part.name for part in path.iterdir()}
+        if any(map(is_matrix, names)):
+            return "10x"
+    elif suffix in (".h5", ".hdf5") and path.exists():
+        with import_extra("h5py", path).File(path, "r") as file:
+            names = set(file)
+            if any(hasattr(group, "keys") and "barcodes" in group for group in file.values()):
+                return "10x"
+    if not {"obs", "var"} <= names:
+        return None
+    return ".h5mu" if "mod" in names else ".h5ad"
+
+
+def is_matrix(name):
+    """Whether a file of this name is a matrix of counts in text."""
+    return name.removesuffix(".gz").endswith(MATRIX)
 
 
 @contextmanager

@@ -35,14 +35,14 @@ def match_views(files, views, join, square=False):
     if square or all(index.equals(ids[0]) for index in ids):
         return views, ids[0], []
     for file, index in zip(files[1:], ids[1:], strict=True):
-        _check_same_ids(file, index, files[0], ids[0], join)
+        check_same_ids(file, index, files[0], ids[0], join)
     views = align(views, "inner" if join == "inner" else "outer")
     n_common, n_all = len(set(ids[0]).intersection(*ids)), len(set().union(*ids))
     note = f"rows are matched by id: {n_common} of {counted(n_all, 'sample')} in every file"
     return views, views[0].index, [note]
 
 
-def _check_same_ids(file, index, first, first_index, join):
+def check_same_ids(file, index, first, first_index, join):
     """Raise ValueError if two files lack more ids of each other than ``join`` permits."""
     lack = only_in(
         (index[~index.isin(first_index)], file), (first_index[~first_index.isin(index)], first)
@@ -51,8 +51,8 @@ def _check_same_ids(file, index, first, first_index, join):
     message = f"{file} and {first} have {counted(n_common, 'id')} in common ({lack})"
     if not n_common:
         raise ValueError(
-            f"{message}: ids are matched exactly; --id-column selects another column of ids or "
-            "none, and --transpose FILE reads columns as samples"
+            f"{message}: ids are matched exactly. In tables, --id-column selects others or none, "
+            "--transpose reads columns as samples"
         )
     if lack and join is None:
         raise ValueError(

@@ -4,8 +4,8 @@ import argparse
 import math
 
 from ..methods import ESTIMATORS
-from ._outputs import STDOUT
-from ._readers import ALL, Options
+from ._outputs import STDOUT, check_printable, note_user
+from ._readers import ALL, Options, load_data
 
 SAMPLE_COLUMNS = "with --transpose, columns that are samples"
 
@@ -54,7 +54,7 @@ def add_input(parser, files, columns):
         metavar="MARK",
         action="append",
         help="decimal mark of text tables, . or ,; the other mark and blanks may then separate "
-        "thousands; FILE:MARK for one file, --decimal=-:MARK for the standard input",
+        "thousands; FILE:MARK for one file",
     )
     add(
         "--views",
@@ -85,7 +85,7 @@ def add_cluster_options(parser):
         parser,
         "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
         "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
-        "folder with matrix.mtx; - is the standard input",
+        "folder with matrix.mtx",
         "columns to use as features, such as height,blood_*, or to exclude, such as "
         "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
         f"VIEW=NAMES with numbers, categories and text; {SAMPLE_COLUMNS}",
@@ -98,10 +98,9 @@ def add_cluster_options(parser):
     )
     add(
         "--scale",
-        choices=("standard", "none"),
-        default="none",
+        choices=("standard",),
         help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
-        "different units; default: none",
+        "different units",
     )
     add(
         "--precomputed",
@@ -159,8 +158,8 @@ def add_cluster_options(parser):
     add(
         "--save",
         metavar="MODEL",
-        help="save the model and its scaling for mvsc-fast predict, as a pickle, or .skops, or "
-        ".mvsc, which C programs can read",
+        help="save the model and its scaling for mvsc-fast predict, as a pickle (.pkl), or as "
+        ".mvsc, which has no code and which C programs can read",
     )
     add(
         "--annotate",
@@ -170,10 +169,16 @@ def add_cluster_options(parser):
     )
 
 
-def reading_options(args, **more):
-    """The `Options` of reading in the arguments of a command."""
-    names = [name for name in Options._fields if hasattr(args, name)]
-    return Options(**{name: getattr(args, name) for name in names} | more)
+def read_files(args, files, *, truth=None, **options):
+    """The `Data` of files as the arguments of a command say, after its notes."""
+    names = set(vars(args)).intersection(Options._fields)
+    reading = Options(**{name: getattr(args, name) for name in names})._replace(truth=truth)
+    data = load_data(files, reading, **options)
+    for note in data.notes:
+        note_user(note)
+    if args.labels is None:
+        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
+    return data
 
 
 def _clusters(text):

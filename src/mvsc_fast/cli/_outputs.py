@@ -55,14 +55,14 @@ def prepare_outputs(names, inputs=()):
     """
     if None in names and sys.stdout is None:
         raise ValueError("the standard output is closed: use --labels to write a file")
+    if STDOUT in names:
+        raise ValueError(f"{STDOUT} stands for the standard output only in --labels and --report")
     names = [name for name in names if name is not None]
     # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:
         path = Path(os.path.realpath(name))
         if Path(name).is_dir():
             raise ValueError(f"{name} is a folder: choose a file name")
-        if path.is_symlink() or Path(name).is_symlink() and not path.parent.is_dir():
-            raise ValueError(f"{name} is a link to a file that cannot exist: {path}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
@@ -71,10 +71,7 @@ def prepare_outputs(names, inputs=()):
             raise ValueError(f"{name} cannot be written: no permission in its folder")
     # Links may lead two names to one file.
     for name, other in [*combinations(names, 2), *product(names, inputs)]:
-        exist = os.path.exists(name) and os.path.exists(other)
-        real_names = [os.path.realpath(path) for path in (name, other)]
-        are_same = os.path.samefile(name, other) if exist else real_names[0] == real_names[1]
-        if are_same:
+        if os.path.realpath(name) == os.path.realpath(other):
             alias = "" if str(name) == str(other) else f", as {other}"
             problem = "is an input file" if other in inputs else "would be written twice"
             raise ValueError(f"{name} {problem}{alias}: choose another")
@@ -98,7 +95,9 @@ def check_printable(texts):
 
 
 def note_user(note):
-    print(f"mvsc-fast: {note}", file=sys.stderr)
+    """Print each line of a note for the user."""
+    for line in str(note).splitlines():
+        print(f"mvsc-fast: {line.strip()}", file=sys.stderr)
 
 
 def write_labels(stream, columns, ids=None, id_name="sample"):
@@ -111,18 +110,12 @@ def write_labels(stream, columns, ids=None, id_name="sample"):
 
 
 def certainty_columns(explained):
-    """Certainty and second cluster of each sample if they are explained; empty if unknown."""
-    if explained is None or "certainty" not in explained.samples:
+    """Certainty and second cluster of each sample; empty if unknown."""
+    if "certainty" not in explained.samples:
         return {}
     values = explained.samples["certainty"]
     texts = ["" if np.isnan(value) else f"{value:.3f}" for value in values.tolist()]
     return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}
-
-
-def common_labels(true_labels, rows, labels):
-    """Known labels and labels of the samples that have both."""
-    labelled = labels[rows] >= 0
-    return true_labels[labelled], labels[rows][labelled]
 
 
 def cross_table(true_labels, labels):

@@ -8,15 +8,14 @@ import numpy as np
 
 from .. import __version__
 from .._utils.messages import counted, noted
+from ..datasets._arrays import SUFFIXES
 from ..judge._predictor import alarm_of
 from ..methods._prediction import check_limits, predicted_rows
-from ..views._frames import shown
-from ._cells import cells_kind, views_by_columns, with_columns
-from ._files import errors_of
+from ._files import cells_kind
 from ._matching import ANY
-from ._options import SAMPLE_COLUMNS, add_input, add_output, reading_options
-from ._outputs import STDOUT, check_printable, note_user, prepare_outputs, replaced, write_labels
-from ._readers import SUFFIXES, Fitted, load_data
+from ._options import SAMPLE_COLUMNS, add_input, add_output, read_files
+from ._outputs import note_user, prepare_outputs, replaced, write_labels
+from ._readers import Fitted
 from ._saved import load_model
 
 EXAMPLES = """\
@@ -42,7 +41,7 @@ def add_parser(commands):
         "matched\nby name, rows by id; a sample may lack views.",
         epilog=EXAMPLES,
     )
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run, parser=parser, join=ANY)
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -67,59 +66,30 @@ def add_parser(commands):
         metavar="JSON",
         help="file for the numbers of samples, of samples unlike those of the fit and of missing "
         f"views, and for versions; the exit code is then {ALARM_CODE} if there is a warning of "
-        "unlike samples; - is the standard output",
+        "unlike samples",
     )
 
 
 def run(args):
     """Label the samples of the files of ``args`` and write the labels; returns the exit code."""
-    # The files of the views that are given, of which one may have several views.
+    # The file of each view that is given; one file may have several views.
     saved = load_model(args.model)
-    names, columns = saved["views"], saved["columns"]
-    paths = _file_of_each(args.files, names, saved["one_table"])
-    _prepare_outputs(args, [args.model, *filter(None, paths)])
-    present = [i for i, path in enumerate(paths) if path is not None]
-    is_shared = len(set(paths)) == 1 < len(names)
-    if saved.get("encoder") and len(present) < len(names):
+    names, columns = saved["views"], dict(zip(saved["views"], saved["columns"], strict=True))
+    file_of_view = _file_of_each(args.files, names, saved["one_table"])
+    outputs = [args.labels, *filter(None, [args.summary])]
+    prepare_outputs(outputs, [args.model, *file_of_view.values()])
+    files, present, use = list(file_of_view.values()), list(file_of_view), saved["use"]
+    if saved["encoder"] and len(present) < len(names):
         raise ValueError(f"{args.files[0]}: all views are columns of one table, give its file")
-    path, present_names = paths[present[0]], [names[i] for i in present]
-    fitted = Fitted(
-        saved["id_name"],
-        present_names,
-        dict(zip(names, columns, strict=True)),
-        dict(zip(names, saved.get("n_features", ()), strict=False)),  # none in old models
-        _use(saved, present_names, path),
-        saved.get("encoder"),
-        saved.get("decimal"),
-    )
-    files = paths[:1] if is_shared else [paths[i] for i in present]
-    data = load_data(files, reading_options(args, join=ANY), fitted=fitted)
-    for note in data.notes:
-        note_user(note)
-
-    # Views of one file correspond by name or by columns, others by position.
+    if isinstance(use, list):
+        use = [name for name in use if name in present]
+    n_features = dict(zip(names, saved["n_features"], strict=True))
+    fitted = Fitted(saved["id_name"], present, columns, n_features, use, saved["encoder"])
+    is_shared = len(set(files)) == 1 < len(names)
+    data = read_files(args, files[:1] if is_shared else files, fitted=fitted)
     views = data.views
-    by_name = Path(path).suffix.lower() in SUFFIXES and _are_known(views, names, path)
-    if data.cells is not None and not isinstance(data.cells, dict):
-        by_name = True
-        if not views.keys() <= set(names):
-            views = _by_columns(views, present_names, [columns[i] for i in present], path)
-    if by_name:
-        present = [i for i in present if names[i] in views]
-        views = {names[i]: views[names[i]] for i in present}
-    if len(views) != len(present):
-        raise ValueError(
-            f"{paths[0]} has {counted(len(views), 'view')}, but the model has {len(names)}"
-        )
-    views = dict(zip((names[i] for i in present), views.values(), strict=True))
-    for i in present if data.cells is not None else ():
-        with errors_of(paths[i]):
-            views[names[i]] = with_columns(views[names[i]], columns[i], names[i])
-    _check_widths(views, fitted.n_features, {names[i]: paths[i] for i in present})
 
     # What would fail or be told after the work, then the labels.
-    if args.labels is None:
-        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
@@ -127,7 +97,8 @@ def run(args):
     if args.certainty or args.summary:
         check_limits(model)
     with warnings.catch_warnings():
-        if None not in [*data.columns, *(columns[i] for i in present)]:  # they are matched by name
+        # Tables are matched by name.
+        if None not in [*data.columns, *map(columns.get, views)]:
             warnings.filterwarnings("ignore", "no column names, unlike")
         with noted() as notes:
             samples, facts = predicted_rows(model, views)
@@ -147,7 +118,7 @@ def run(args):
     with replaced(args.labels) as stream:
         write_labels(stream, table, data.ids, data.id_name)
     if summary:
-        with replaced(None if args.summary == STDOUT else args.summary) as stream:
+        with replaced(args.summary) as stream:
             stream.write(json.dumps(summary, indent=2) + "\n")
     parts = ", ".join(
         f"{size} in {label}" if label >= 0 else f"{size} without a label"
@@ -155,60 +126,6 @@ def run(args):
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
     return ALARM_CODE if summary and summary["alarm"] else 0
-
-
-def _prepare_outputs(args, inputs):
-    """Raise ValueError or OSError if labels or summary cannot be written."""
-    if args.summary == STDOUT:
-        if args.labels is None:
-            raise ValueError("--summary - writes to the standard output: name a file in --labels")
-        prepare_outputs([args.labels, None], inputs)
-    else:
-        prepare_outputs([args.labels, *filter(None, [args.summary])], inputs)
-
-
-def _check_widths(views, widths, paths):
-    """Raise ValueError if a view does not have as many columns as in the fit."""
-    for name, X in views.items():
-        n = X.shape[1]
-        if widths.get(name, n) == n:
-            continue
-        way = f"give the file of view {name!r}"
-        for other, width in widths.items():
-            if width == n:
-                way = f"give files in the order {', '.join(widths)}, or as {other}={paths[name]}"
-        raise ValueError(
-            f"{paths[name]} has {counted(n, 'column')}, but view {name!r} of the model has "
-            f"{widths[name]}: {way}"
-        )
-
-
-def _by_columns(views, names, columns, path):
-    """The views of cells that have all columns of views of a model, by the names of those."""
-    keys = views_by_columns(views, names, columns, path)
-    note_user(f"views by columns: {shown(*keys.values())} as {shown(*keys)}")
-    return {name: views[key] for name, key in keys.items()}
-
-
-def _are_known(views, names, path):
-    """Whether arrays have names of views of a model; raise ValueError if only some have."""
-    unknown = [name for name in views if name not in names]
-    if len(unknown) == len(views):
-        if len(views) > 1:
-            note_user(f"views by position: {shown(*views)} as {shown(*names)}")
-        return False
-    if unknown:
-        raise ValueError(
-            f"{path} has {shown(*unknown)}, but the model has the views {shown(*names)}: name its "
-            "views with --views"
-        )
-    return True
-
-
-def _use(saved, names, path):
-    """The matrices of cells that the fit used, for the views that are given."""
-    use = saved.get("use") if cells_kind(path) else None
-    return [name for name in use if name in names] if isinstance(use, list) else use
 
 
 def _summary(saved, samples, missing):
@@ -229,7 +146,7 @@ def _summary(saved, samples, missing):
         "without_label": int(np.count_nonzero(samples["label"] < 0)),
         "clusters": clusters,
         "without_view": missing,
-        "versions": {"mvsc_fast": __version__, "model": saved.get("version")},
+        "versions": {"mvsc_fast": __version__, "model": saved["version"]},
     }
 
 
@@ -246,19 +163,19 @@ def _counts(samples):
 
 
 def _file_of_each(files, names, one_table):
-    """The file of each view or None, given as ``view=file`` or in the order of fit."""
+    """The file of each view that is given, as ``view=file`` or in the order of the fit."""
     pairs = [file.partition("=") for file in files]
     if all(equals and view in names for view, equals, _ in pairs):
         by_view = {view: file for view, _, file in pairs}
         if len(by_view) < len(pairs):
             raise ValueError(f"{' '.join(files)}: a view is given more than once")
-        return [by_view.get(name) for name in names]
+        return {name: by_view[name] for name in names if name in by_view}
     whole = len(files) == 1 and (Path(files[0]).suffix.lower() in SUFFIXES or cells_kind(files[0]))
     if len(files) == 1 and one_table or whole and len(names) > 1:
-        return files * len(names)
+        return dict.fromkeys(names, files[0])
     if len(files) != len(names):
         raise ValueError(
             f"the model has the views {', '.join(names)}: give a file for each in this order, or "
             f"some of them as {names[0]}=FILE"
         )
-    return files
+    return dict(zip(names, files, strict=True))

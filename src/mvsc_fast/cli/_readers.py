@@ -8,8 +8,8 @@ import numpy as np
 
 from ..datasets._arrays import SUFFIXES, read_arrays
 from ..preprocessing import FrameEncoder
-from ..views._frames import shown
-from ._cells import CELLS, columns_of, parse_use, read_cells
+from ..views._frames import shown, text_names
+from ._cells import parse_use, read_cells, with_columns
 from ._columns import (
     check_codes,
     check_names,
@@ -23,8 +23,7 @@ from ._columns import (
 )
 from ._files import (
     ALONE,
-    STDIN,
-    STDIN_NAME,
+    CELLS,
     errors_of,
     file_kind,
     read_file,
@@ -32,7 +31,7 @@ from ._files import (
     without_packing,
 )
 from ._matching import ANY, check_ids, match_views
-from ._tables import Reading, Table, as_text
+from ._tables import Reading, Table
 
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
 
@@ -45,11 +44,15 @@ class Data(NamedTuple):
     ids: np.ndarray | None = None
     id_name: str = "sample"  # the name of the column with the ids
     notes: list = []  # decisions of the reader, such as the columns of ids
-    columns: list = []  # names of the columns of each view, or None
     one_table: bool = False  # whether all views are columns of one table
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
     encoder: Any = None  # of groups of mixed columns
-    decimal: str | None = None  # decimal mark of the tables; None if it differs, and of arrays
+
+    @property
+    def columns(self):
+        """Names of the columns of each view; None if it has none, or numbers."""
+        titles = [getattr(X, "var_names", getattr(X, "columns", None)) for X in self.views.values()]
+        return list(map(text_names, titles))
 
 
 class Fitted(NamedTuple):
@@ -58,10 +61,9 @@ class Fitted(NamedTuple):
     id_name: str
     names: list  # of the views whose files are given
     columns: dict  # names of the columns of each view, or None, by the name of the view
-    n_features: dict  # of each view, by its name; empty in old models
+    n_features: dict  # of each view, by its name
     use: Any = None  # matrices of cells
     encoder: Any = None  # of groups of mixed columns
-    decimal: str | None = None  # see `Data`; None in old models
 
 
 class Options(NamedTuple):
@@ -78,14 +80,14 @@ class Options(NamedTuple):
 
 
 def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **more):
-    """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
+    """The `Data` of one file with all views, or one file for each view.
 
     ``options``, or ``more`` of them by name, are `Options`. ``lazy`` leaves arrays on disk, to be
     read in blocks, and ``square`` files contain similarities. For new samples, ``fitted`` is the
     `Fitted` of a model.
     """
     options = options or Options(**more)
-    paths = [path if path == STDIN else Path(path) for path in paths]
+    paths = list(map(Path, paths))
     kinds = {path: file_kind(path) for path in paths}
     real_paths = {os.path.realpath(path) for path in paths}
     if len(real_paths) < len(paths):
@@ -102,23 +104,18 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     # Each file is read once, also if several views are columns of it.
     names = {path: shown_name(path) for path in kinds}
     decimals, id_columns = _by_file(options.decimal, names), _by_file(options.id_column, names)
-    contents, marks = {}, set()
+    id_name = fitted.id_name if fitted else None
+    contents = {}
     for path, kind in kinds.items():
-        decimal = decimals[path][-1]
+        decimal, id_column = decimals[path][-1], id_columns[path][-1]
         if decimal not in (None, ".", ","):
             raise ValueError(
                 f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
                 "with the path of the command"
             )
-        # New samples have the decimal mark of the fit, unless an option says another one.
-        fitted_mark, id_name = (fitted.decimal, fitted.id_name) if fitted else (None, None)
-        if decimal is None and fitted_mark == ",":
-            decimal = fitted_mark
         prefix = f"{names[path]}:" if len(kinds) > 1 else ""
-        facts = id_columns[path][-1], id_name, path in turned, prefix, fitted_mark == "."
-        contents[path] = read_file(path, kind, lazy, Reading(options.header, decimal, *facts))
-        if isinstance(contents[path], Table):
-            marks.add(decimal or ".")
+        reading = Reading(options.header, decimal, id_column, id_name, path in turned, prefix)
+        contents[path] = read_file(path, kind, lazy, reading)
     tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
 
     # The columns that are chosen are those of the file, which are samples if it is transposed.
@@ -141,23 +138,21 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
     if encoder or groups:
         with errors_of(first):
             encoder, views = _encode_groups(contents[first], groups, encoder)
-        files, view_names, views = [names[first]] * len(views), list(views), list(views.values())
+        files = [names[first]] * len(views)
     else:
         pairs = _views_of_files(columns, turned, fitted)
-        files, view_names = [names[path] for path, _ in pairs], _view_names(pairs, fitted)
-        views, features = [], {path: [] for path in tables}
-        for path, selection in pairs:
-            view = contents[path]
+        files = [names[path] for path, _ in pairs]
+        views, features = {}, {path: [] for path in tables}
+        for name, (path, selection) in zip(_view_names(pairs, fitted), pairs, strict=True):
+            views[name] = contents[path]
             if path in tables:
-                view = _view(view, selection, square, fitted)
-                features[path] += list(view.columns)
-            views.append(view)
+                views[name] = _view(contents[path], selection, square, fitted)
+                features[path] += list(views[name].columns)
         for path in tables if fitted is None else ():
             text = _orientation(contents[path], None if square else features[path])
             may_be_turned = len(kinds) == 1 and not turned and not square
             hint = "; --transpose if these are samples" if may_be_turned else ""
             contents[path].notes.append(text + hint)
-    tables = {path: contents[path] for path in tables}
     for table in tables.values() if fitted else ():
         note_unused(table, encoder.groups_ if encoder else fitted.columns)
 
@@ -167,14 +162,11 @@ def _read_tables(kinds, options, turned, lazy, square, fitted):
             "--join and --columns are for features: similarities are of the same samples in all "
             "files"
         )
-    views, index, notes = match_views(files, views, options.join, square)
+    matched, index, notes = match_views(files, list(views.values()), options.join, square)
+    views = dict(zip(views, matched, strict=True))
     notes = [note for table in tables.values() for note in table.notes] + notes
-    titles = [list(view.columns) if hasattr(view, "columns") else None for view in views]
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
-    views = dict(zip(view_names, views, strict=True))
-    mark = marks.pop() if len(marks) == 1 else None
-    is_shared = len(kinds) < len(views)
-    return Data(views, None, ids, id_name, notes, titles, is_shared, None, encoder, mark)
+    return Data(views, None, ids, id_name, notes, len(kinds) < len(views), encoder=encoder)
 
 
 # ---------------------------------------------------------------------------------------- options
@@ -219,9 +211,7 @@ def _transposed_files(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
         return set(paths)
-    files = {
-        STDIN if path in (STDIN, STDIN_NAME) else Path(path) for path in transpose if path != NONE
-    }
+    files = {Path(path) for path in transpose if path != NONE}
     if files - set(paths):
         raise ValueError(
             f"--transpose {shown_name(min(map(str, files - set(paths))))}: this is not one of the "
@@ -307,10 +297,10 @@ def _view_names(pairs, fitted):
     if fitted:
         return fitted.names
     # Stems are the most readable names, if they differ.
-    for part in (lambda path: without_packing(path).stem, lambda path: path.name, str):
-        names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
+    files = [path for path, _ in pairs]
+    for names in ([without_packing(path).stem for path in files], files):
         if len(set(names)) == len(names):
-            return names
+            return list(map(shown_name, names))
     names = [selection for _, selection in pairs]
     for name in names:
         if names.count(name) > 1:
@@ -344,9 +334,6 @@ def _encode_groups(table, groups, encoder):
     words, n_cells = table.words, table.cells.count()
     check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
     check_codes(table, columns)
-    for j in words:
-        texts = table.cells[j].map(as_text, na_action="ignore")
-        table.cells[j] = texts.astype(object)
     frame = _frame(table, columns)
     if encoder is None:
         encoder = FrameEncoder(groups).fit(frame)
@@ -372,10 +359,14 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
         use = parse_use(options.views) if options.views else fitted.use if fitted else None
         with errors_of(files):
             cells, ids, views, notes = read_cells(paths, use, lazy, options.join)
-        columns = list(map(columns_of, views.values()))
-        id_name = ids.name or "sample"
-        ids = ids.to_numpy(dtype=object)
-        return Data(views, None, ids, id_name, notes, columns=columns, cells=cells)
+            if fitted and len(paths) > 1:
+                views = dict(zip(fitted.names, views.values(), strict=True))
+            elif fitted:
+                views = _views_of_model(views, fitted, path, notes)
+            for name in views if fitted else ():
+                views[name] = with_columns(views[name], name, fitted.columns)
+        ids, id_name = ids.to_numpy(dtype=object), ids.name or "sample"
+        return Data(views, None, ids, id_name, notes, cells=cells)
 
     with errors_of(path):
         views, y, notes = read_arrays(
@@ -386,4 +377,22 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
             fit=fitted.n_features if fitted else None,
             lazy=lazy,
         )
-    return Data(views, y, notes=notes, columns=[None] * len(views))
+        if fitted:
+            views = _views_of_model(views, fitted, path, notes)
+    return Data(views, y, notes=notes)
+
+
+def _views_of_model(views, fitted, path, notes):
+    """The views of one file by their names in a model; a single one needs no name."""
+    if len(views) == len(fitted.names) == 1:
+        return dict(zip(fitted.names, views.values(), strict=True))
+    names = [name for name in fitted.names if name in views]
+    unknown = [name for name in views if name not in fitted.columns]
+    if not names or unknown and len(names) < len(fitted.names):
+        raise ValueError(
+            f"{path} has the views {shown(*views)}, but the model has {shown(*fitted.names)}: give "
+            "them the same names, or files as VIEW=FILE"
+        )
+    if unknown:
+        notes.append(f"{path}: views that the model does not have are ignored: {shown(*unknown)}")
+    return {name: views[name] for name in names}

@@ -3,22 +3,23 @@
 import pickle
 from pathlib import Path
 
-from .._utils.messages import import_extra
 from ..judge._model_file import names_in
 from ..methods._prediction import SavedPredictor, native_model, note_content
 from ._outputs import replaced
 
-KEYS = {"model", "views", "columns", "id_name", "one_table"}
-TRUSTED = ("mvsc_fast.", "numpy.", "scipy.", "sklearn.")
+FACTS = {"id_name": str, "one_table": bool, "version": str, "use": (str, list, dict)}  # of notes
+KEYS = {"model", "views", "columns", "n_features", "encoder", *FACTS}
 
 
 def save_model(path, content):
-    """Write a dict with a model as a pickle, or in the format of the suffix .mvsc or .skops."""
+    """Write a dict with a model as a pickle or, with the suffix .mvsc, as a model file."""
     with replaced(path, "wb") as stream:
         if is_native(path):
-            stream.write(_native(**content))
+            facts = {name: content[name] for name in FACTS}
+            model, names, columns = content["model"], content["views"], content["columns"]
+            stream.write(native_model(model, names, columns, **facts))
         else:
-            stream.write((skops_of(path) or pickle).dumps(content))
+            stream.write(pickle.dumps(content))
 
 
 def is_native(path):
@@ -26,40 +27,33 @@ def is_native(path):
     return Path(path).suffix.lower() == ".mvsc"
 
 
-def _native(model, views, columns, **facts):
-    """The bytes of a model file."""
-    return native_model(model, views, columns, **facts)
+def check_suffix(path):
+    """Raise ValueError at a suffix of another format, as a pickle with it would mislead."""
+    if not is_native(path) and Path(path).suffix.lower() not in (".pkl", ".pickle"):
+        raise ValueError(
+            f"--save {path}: models have the suffix .pkl (a pickle) or .mvsc (a file without code)"
+        )
 
 
-def _loaded(path):
+def _load_native(path):
     """The content of a model file, as `save_model` got it."""
     model = SavedPredictor(path)
-    names, columns, _, note = names_in(model.predictor_.model.image)
+    names, columns, n_features, note = names_in(model.predictor_.model.image)
     model.view_names_in_ = names
     # The note of a file of another program may contain anything.
-    facts = {"id_name": None, "one_table": False, "version": None, "decimal": None}
-    facts |= {name: value for name, value in note_content(note).items() if name in facts}
-    for name in ("id_name", "version", "decimal"):
-        if not (facts[name] is None or isinstance(facts[name], str)):
-            raise ValueError(f"{path}: its note is damaged ({name} is no text)")
-    if not isinstance(facts["one_table"], bool):
-        raise ValueError(f"{path}: its note is damaged (one_table is not true or false)")
-    return {**facts, "model": model, "views": names, "columns": columns}
+    note = note_content(note)
+    facts = {key: note[key] for key in FACTS if isinstance(note.get(key), FACTS[key])}
+    content = {"model": model, "views": names, "columns": columns, "n_features": n_features}
+    return {**dict.fromkeys(FACTS), "encoder": None, **content, **facts}
 
 
 def load_model(path):
     """Read a dict that `save_model` wrote; a pickle of another version warns."""
     if is_native(path):
-        return _loaded(path)
-    data, skops = Path(path).read_bytes(), skops_of(path)
+        return _load_native(path)
+    data = Path(path).read_bytes()
     try:
-        if skops is None:
-            content = pickle.loads(data)
-        else:
-            types = skops.get_untrusted_types(data=data)
-            content = skops.loads(
-                data, trusted=[name for name in types if name.startswith(TRUSTED)]
-            )
+        content = pickle.loads(data)
         if not (content.keys() >= KEYS and hasattr(content["model"], "predict")):
             raise ValueError("it has no model")
     except Exception as error:  # files that are damaged or of another version raise any error
@@ -68,11 +62,3 @@ def load_model(path):
             f"of another version ({type(error).__name__}: {error})"
         ) from error
     return content
-
-
-def skops_of(path):
-    """The module skops.io if a path has the suffix .skops, else None."""
-    if Path(path).suffix.lower() != ".skops":
-        return None
-    import_extra("skops", path)
-    return import_extra("skops.io", path)

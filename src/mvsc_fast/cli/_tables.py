@@ -12,7 +12,6 @@ import warnings
 from dataclasses import dataclass, field
 from itertools import islice
 from numbers import Real
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +52,6 @@ class Reading(NamedTuple):
     id_name: str | None = None  # of the column of ids in the fit
     transposed: bool = False  # then the ids are names of features
     prefix: str = ""  # of values of options that are for this file alone
-    has_points: bool = False  # whether points are decimal marks, as in the fit
 
 
 @dataclass
@@ -71,11 +69,11 @@ class Table:
     can_exclude: bool = True  # whether --columns can exclude some of its columns
 
 
-def read_table(source, name, kind, reading):
-    """The `Table` of a file at a path, or in bytes."""
+def read_table(path, name, kind, reading):
+    """The `Table` of a file."""
     pandas = import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
     read = _read_parquet if kind in PARQUET else _read_excel if kind in EXCEL else _read_text
-    names, cells, id_column, notes = read(source, name, reading)
+    names, cells, id_column, notes = read(path, name, reading)
 
     # Rows without content are samples that lack the view, but not those that end the table, nor are
     # columns without a name and a value.
@@ -103,14 +101,12 @@ def read_table(source, name, kind, reading):
 # the row and the position of the column, the position of the ids or None, and notes.
 
 
-def _read_text(source, name, reading):
+def _read_text(path, name, reading):
     import pandas
 
-    if isinstance(source, Path):
-        with PACKED.get(source.suffix.lower(), open)(source, "rb") as file:
-            source = file.read()
+    with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
+        content = TABLE_END.sub(b"\n", _as_utf8(file.read(), name))
     # pandas leaves to its caller: lines above, separator, header and width of rows.
-    content = TABLE_END.sub(b"\n", _as_utf8(source, name))
     above = ABOVE.match(content)[0]
     content, first_line = content[len(above) :], above.count(b"\n") + 1
     separator = _separator(content)
@@ -239,7 +235,7 @@ def _column_names(header, place, reading):
 
 
 def _read_excel(path, name, reading):
-    """The only sheet that is not empty, by the rules of text."""
+    """The only sheet that is not empty, whose numbers need no notation."""
     import pandas
 
     options = {"header": None, "dtype": object, "na_values": MISSING, "engine": "openpyxl"}
@@ -251,16 +247,13 @@ def _read_excel(path, name, reading):
             "save each view as a separate file"
         )
     cells = next(iter(sheets.values())).dropna(axis=1, how="all")
-    if reading.decimal == ",":  # only text has commas
-        for j in cells:
-            cells[j] = cells[j].map(_with_comma, na_action="ignore")
-    text = cells.to_csv(sep="\t", header=False, index=False)
-    return _read_text(text.encode(), name, reading)
-
-
-def _with_comma(cell):
-    """A cell of Excel with a decimal comma if it is a number."""
-    return str(cell).replace(".", ",") if isinstance(cell, float) else cell
+    cells = cells.set_axis(cells.index + 1).set_axis(range(cells.shape[1]), axis=1)
+    # The table begins at the first row with content; its rows have the numbers of the sheet.
+    cells = cells[cells.notna().any(axis=1).to_numpy().argmax() :]
+    header = cells.iloc[0].map(as_text, na_action="ignore").fillna("").tolist()
+    names = _column_names(header, f"{name}: row {cells.index[0]}", reading)
+    cells = cells[int(reading.header) :]
+    return names, cells, _find_ids(name, names, cells[:N_HEAD], reading), []
 
 
 def _read_parquet(path, name, reading):
@@ -354,7 +347,7 @@ def _is_doubtful(column, reading):
 
 def _may_be_grouped(column, reading):
     """Whether all cells of a column are text of whole numbers, with or without thousands."""
-    if reading.decimal or reading.has_points:
+    if reading.decimal:
         return False
     cells = column.dropna()
     return all(isinstance(cell, str) and THOUSANDS.fullmatch(cell.strip()) for cell in cells)

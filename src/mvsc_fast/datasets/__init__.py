@@ -80,7 +80,7 @@ def load_mat(
     truth : str, optional
         Name of the variable with the labels: a vector of numbers or texts, also one in each cell,
         or a matrix with a row or column for each class. By default the one with a usual name, such
-        as ``Y`` or ``gt``, or the only vector that has repeated values and a label for each sample.
+        as ``Y`` or ``gt``.
     transpose : bool, optional
         Whether columns are samples. By default the length that all views share decides, or if there
         are two, the length of the labels, which need a usual name or ``truth``.

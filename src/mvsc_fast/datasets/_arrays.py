@@ -23,13 +23,8 @@ INDICES = {"ind", "index", "indices", "idx", "id", "ids", "mask", "missing", "pe
 INDICES |= {"fold", "folds", "split", "splits"}
 DOUBTFUL = {"weight", "weights", *LABEL_NAMES} - {"s"}
 # Parts of one data set, which are not views of the same samples
-PARTS = [
-    re.compile(r"train|(?<![a-z])tr(?![a-z])", re.IGNORECASE),
-    re.compile(r"test|(?<![a-z])te(?![a-z])", re.IGNORECASE),
-    re.compile(r"valid|(?<![a-z])val(?![a-z])", re.IGNORECASE),
-]
+PART = re.compile(r"train|test|valid|(?<![a-z])(?:tr|te|val)(?![a-z])", re.IGNORECASE)
 MAX_SHOWN = 8  # number of variables in a message
-MAX_CLASSES = 1000  # of labels as a sparse matrix with a column for each class
 
 
 def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=False):
@@ -53,18 +48,16 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     # Vectors with the names of labels decide; others may describe features as well as samples.
     leftovers = {name: A for name, A in variables.items() if name not in names}
     vectors = {name: y for name, A in leftovers.items() if (y := labels_in(A)) is not None}
-    classes = {name: len(np.unique(y)) for name, y in vectors.items()}
-    label_vectors = {
-        name: y for name, y in vectors.items() if _is_label_name(name) and classes[name] < len(y)
-    }
     if truth is not None:
         if truth not in vectors:
             raise ValueError(f"{truth!r} has no labels: the file has {_described(variables)}")
         label_vectors = {truth: vectors[truth]}
-    likely = {name: y for name, y in vectors.items() if 1 < classes[name] <= len(y) / 2}
+    else:
+        usual = {name: y for name, y in vectors.items() if _is_label_name(name)}
+        label_vectors = {name: y for name, y in usual.items() if len(np.unique(y)) < len(y)}
     if transpose is None:
         transpose = _orientation_of_fit(matrices, fit)
-    is_turned = _columns_are_samples(matrices, label_vectors, likely, transpose, views is not None)
+    is_turned = _columns_are_samples(matrices, label_vectors, transpose, views is not None)
     n = next(iter(matrices.values())).shape[int(is_turned)]
     labels = [name for name, y in label_vectors.items() if len(y) == n]
     if label_vectors and not labels:
@@ -73,7 +66,6 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
             f"{_described(leftovers, label_vectors)} has another number of labels: name "
             "variables of the same samples with --views and --scores"
         )
-    labels = labels or [name for name, y in likely.items() if len(y) == n]
     codes = [np.unique(vectors[name], return_inverse=True)[1] for name in labels]
     agree = all(np.array_equal(codes[0], other) for other in codes[1:])
     # One note states all decisions; if the file has the documented names, there are none.
@@ -131,9 +123,8 @@ def _view_names(variables, views, truth):
         return cells
     # Matrices of any names are views, unless their names or shapes say that some are none.
     square = {X.shape[0] == X.shape[1] for name in free for X in parts[name]}
-    split = [form for form in PARTS if any(form.search(name) for name in free)]
-    doubtful = [name for name in free if _words(name) & DOUBTFUL]
-    if usual or numbered or cells or doubtful or len(square) > 1 or len(split) > 1:
+    doubtful = [name for name in free if _words(name) & DOUBTFUL or PART.search(name)]
+    if usual or numbered or cells or doubtful or len(square) > 1:
         raise ValueError(
             f"{_described(variables, free)} could all be views: name those of the same samples, "
             f"such as --views {','.join(free[:2])}"
@@ -156,11 +147,10 @@ def _orientation_of_fit(matrices, fit):
     return fits[0] if fits[0] != fits[1] else None
 
 
-def _columns_are_samples(matrices, labels, likely, transpose, chosen):
+def _columns_are_samples(matrices, labels, transpose, chosen):
     """Whether columns are samples, by the length that all views share, or that of the labels.
 
-    ``labels`` are vectors by name, ``likely`` others, which an error suggests; ``chosen`` says
-    whether views were named with --views.
+    ``labels`` are vectors by name; ``chosen`` says whether views were named with --views.
     """
     lengths = [{X.shape[axis] for X in matrices.values()} for axis in (0, 1)]
     shared = [axis for axis in (0, 1) if len(lengths[axis]) == 1]
@@ -193,12 +183,9 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
     square = lengths[0] == lengths[1] and all(map(is_symmetric, matrices.values()))
     if square or all(map(DOCUMENTED.fullmatch, matrices)):
         return False
-    name = next(
-        (name for name, y in likely.items() if {len(y)} & (lengths[0] ^ lengths[1])), "NAME"
-    )
     raise ValueError(
         f"rows or columns of {_described(matrices)} could be the samples, and no labels decide: "
-        f"name labels with --scores {name}, or use --transpose if columns are samples, or "
+        "name labels with --scores NAME, or use --transpose if columns are samples, or "
         "--transpose none if rows are"
     )
 
@@ -232,7 +219,7 @@ def labels_in(A):
     if not shape or A.dtype.kind not in "fiubU" or max(shape) < 2 or min(shape) == 0:
         return None
     if scipy.sparse.issparse(A):
-        if A.nnz > max(shape) or min(shape) > MAX_CLASSES:
+        if A.nnz > max(shape):
             return None
         A = A.toarray()
     if np.prod(shape) == max(shape):

@@ -135,12 +135,12 @@ def _node(node):
         return checked_compressed(
             scipy.sparse.csc_array((*parts, indptr), shape=shape), f"the sparse matrix {node.name}"
         )
-    encoding = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format"))
-    if encoding in ("csr_matrix", "csc_matrix", "csr", "csc"):
+    encoding = node.attrs.get("encoding-type")
+    if encoding in ("csr_matrix", "csc_matrix"):
         matrix = scipy.sparse.csr_array if "csr" in encoding else scipy.sparse.csc_array
-        shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
         parts = tuple(node[name][:] for name in ("data", "indices", "indptr"))
-        return checked_compressed(matrix(parts, shape=tuple(shape)), f"the matrix {node.name}")
+        A = matrix(parts, shape=tuple(node.attrs["shape"]))
+        return checked_compressed(A, f"the matrix {node.name}")
     # Other groups are structs, whose fields keep the order of their numbers.
     if hasattr(node, "keys"):
         names = sorted((name for name in node if not name.startswith("#")), key=_numerical)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +25,7 @@ MIN_FREQUENCY = 0.01  # share of samples below which categories are joined as ra
 MAX_WORDS = 5000  # most frequent words of a text that are counted
 MIN_TEXT_WORDS = 3  # mean number of words of a value from which on a column is text
 MAX_NUMBER = 1e150  # largest number whose squares can be added
-NESTED = (list, tuple, dict, set, np.ndarray)
-# What cells contain, in the words of pandas.
-DATES = {"date", "datetime", "datetime64", "time", "timedelta", "timedelta64", "period"}
-NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float", "decimal"}
+ORDINARY = (str, Real, Decimal, np.bool_)  # types of values that can be encoded
 
 
 class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -232,40 +231,27 @@ def check_columns(X, columns):
 
 def kind_of(column, name):
     """Kind of a column of a data frame: "number", "category" or "text"."""
-    from pandas.api import types
+    from pandas import CategoricalDtype
 
-    values = list(column) if column.dtype.kind == "O" else []
-    nested = next((value for value in values if isinstance(value, NESTED)), None)
-    if nested is not None:
-        raise ValueError(
-            f"column {shown(name)} has values of type {type(nested).__name__}: make a column of "
-            "each of their entries, or leave the column out of groups"
-        )
-    # What cells contain decides: numbers and dates may be stored as objects, too.
-    values = column[has_values(column)]
-    content = types.infer_dtype(values)
-    if column.dtype.kind in "mM" or content in DATES:
-        raise ValueError(
-            f"column {shown(name)} has dates: replace them by numbers, such as days since a date "
-            "or the month, or leave the column out of groups"
-        )
-    if column.dtype.kind == "c" or content == "complex":
-        raise ValueError(
-            f"column {shown(name)} has complex numbers: make columns of their real and imaginary "
-            "parts, or leave the column out of groups"
-        )
-    if isinstance(column.dtype, types.CategoricalDtype):
+    # What cells contain decides: numbers may be stored as objects, too.
+    if isinstance(column.dtype, CategoricalDtype):
         return "category"
-    if types.is_numeric_dtype(column) or content in NUMBERS:
+    if column.dtype.kind in "fiub":
+        return "number"
+    cells = column.dropna()
+    other = next((value for value in cells if not isinstance(value, ORDINARY)), None)
+    if other is not None:
+        raise ValueError(
+            f"column {shown(name)} has values of type {type(other).__name__}, such as "
+            f"{str(other):.40}: make columns of numbers or strings of them, such as days since a "
+            "date, or leave the column out of groups"
+        )
+    strings = cells[cells != ""]
+    if not any(isinstance(value, str) for value in strings):
         return "number"
     # Strings are texts if they are long, ids if nearly all differ, else categories.
-    values = column[has_values(column)]
-    if isinstance(column.dtype, types.CategoricalDtype):
-        return "category"
-    if types.is_numeric_dtype(values.infer_objects()):  # numbers and None
-        return "number"
-    strings = values.astype(str)
-    if len(strings) and strings.str.split().str.len().mean() > MIN_TEXT_WORDS:
+    strings = strings.astype(str)
+    if strings.str.split().str.len().mean() > MIN_TEXT_WORDS:
         return "text"
     if len(strings) > 20 and strings.nunique() > len(strings) / 2:
         raise ValueError(
@@ -324,14 +310,11 @@ def numbers_of(values):
         raise ValueError(
             f"column {shown(values.name)} has values that are no numbers, unlike in fit: {error}"
         ) from error
-    if np.isinf(numbers).any():
-        raise ValueError(
-            f"column {shown(values.name)} has infinite values: replace them by numbers or by NaN"
-        )
     if (np.abs(numbers) > MAX_NUMBER).any():
         raise ValueError(
-            f"column {shown(values.name)} has numbers above {MAX_NUMBER:g}, too large to be "
-            "squared: replace them by NaN if they stand for missing values, or divide the column"
+            f"column {shown(values.name)} has infinite values or numbers above {MAX_NUMBER:g}, "
+            "which cannot be squared: replace them by NaN if they stand for missing values, or "
+            "divide the column"
         )
     return numbers
 

@@ -16,7 +16,7 @@ from .._utils.messages import import_extra
 from .._utils.types import Estimator
 from ..views._frames import shown, view_title
 from ..views._row_source import is_dask, is_stored
-from ._containers import named_items, with_keys_of
+from ._table_columns import named_items, with_keys_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -108,11 +108,6 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
                 raise ValueError(
                     f'view {name!r}: expected a transformer, None or "passthrough", got {step!r}'
                 )
-            if view is None:
-                raise ValueError(
-                    f"view {name!r} is None: remove it, or pass rows of NaN for the samples that "
-                    "lack this view"
-                )
             steps.append(_call(name, clone(step).fit, _in_memory(view, step), y))
         self.transformers_ = with_keys_of(X, steps)
         return self
@@ -152,8 +147,8 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
         if n_rows != n:
             raise ValueError(
                 f"{view_title(name)}: {type(step).__name__} returned {n_rows} rows for {n} "
-                "samples. A vectorizer needs the texts alone: select their column in ViewSplitter "
-                'by its name, "text" instead of ["text"]'
+                "samples. A vectorizer needs the texts alone: pass a dict of views, such as "
+                '{"text": frame["text"], ...}, or use FrameEncoder'
             )
         # Transformers cannot return sparse matrices as data frames.
         if self._output != "pandas" or not scipy.sparse.issparse(table):

@@ -1,4 +1,4 @@
-"""Selection of columns of a table by name, prefix, position or slice."""
+"""Columns of a table by name, prefix, position or slice, and lists and dicts of views."""
 
 from collections import Counter
 from difflib import get_close_matches
@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
-from ..views._frames import is_frame, is_named_frame, text_names, view_title
+from ..views._frames import text_names
 
 
 def as_table(X):
@@ -16,8 +16,6 @@ def as_table(X):
         return checked_csr(X, "X")
     if isinstance(X, (list, tuple)) and any(np.ndim(row) > 1 for row in X if hasattr(row, "ndim")):
         raise ValueError("X is a list of views: ViewSplitter splits the columns of a single table")
-    if is_frame(X) and not is_named_frame(X):  # such as a table of pyarrow
-        X = X.to_pandas()
     X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
@@ -32,28 +30,8 @@ def column_names(X):
 
 
 def take_columns(X, columns):
-    """Columns of a table by position; of shape (n,) for a single int."""
-    if np.ndim(columns) == 0:
-        columns = int(columns)
+    """Columns of a table by their positions."""
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
-
-
-def columns_of_view(X, columns, names, name):
-    """Positions of the columns of a view, see `positions_of`.
-
-    A column of text that is given by its name or position alone is of shape (), as vectorizers
-    expect an array of shape (n,).
-    """
-    what, n_columns = view_title(name), X.shape[1]
-    is_single = np.ndim(columns) == 0 and (
-        columns in (names or []) or hasattr(columns, "__index__")
-    )
-    if is_single and not scipy.sparse.issparse(X):  # sparse columns are numbers
-        (position,) = positions_of([columns], names, n_columns, what)
-        column = take_columns(X, position)
-        if getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column):
-            return np.array(position)
-    return positions_of(columns, names, n_columns, what)
 
 
 def positions_of(columns, names, n_columns, what):
@@ -69,10 +47,7 @@ def positions_of(columns, names, n_columns, what):
         if not positions:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
     elif isinstance(columns, slice):
-        try:
-            positions = list(range(n_columns)[columns])
-        except TypeError as error:
-            raise ValueError(f"{what}: {columns} is not a slice of positions") from error
+        positions = list(range(n_columns)[columns])
     else:
         columns = [columns] if np.ndim(columns) == 0 else columns
         positions = [_position(column, names, n_columns, what) for column in columns]
@@ -115,3 +90,13 @@ def alike(name, names):
     nearest = get_close_matches(name, names, n=3) or names[:3]
     ending = ", ..." if len(nearest) < len(names) else ""
     return f"; the table has {', '.join(map(repr, nearest))}{ending}"
+
+
+def named_items(items):
+    """(name, item) pairs of a dict, or of a list, whose items are named by their indices."""
+    return list(items.items() if isinstance(items, dict) else enumerate(items))
+
+
+def with_keys_of(container, items):
+    """A dict of the items with the keys of a dict, or a list of them."""
+    return dict(zip(container, items, strict=True)) if isinstance(container, dict) else list(items)

@@ -11,8 +11,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.types import IntArray, View
-from ._containers import named_items, with_keys_of
-from ._table_columns import as_table, column_names, columns_of_view, positions_of, take_columns
+from ..views._frames import view_title
+from ._table_columns import (
+    as_table,
+    column_names,
+    named_items,
+    positions_of,
+    take_columns,
+    with_keys_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -28,16 +35,13 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     views : dict or list
         Columns of each view; the keys of a dict are the names of the views. The columns of a view
         are given as a string (a prefix of their names), a list of names or of positions, a
-        position, or a slice of positions. The name or the position of a column of text is passed on
-        as an array of shape (n_samples,), as vectorizers expect. Views may share columns. Names
-        require a data frame; positions count from 0, also in data frames.
+        position, or a slice of positions. Views may share columns. Names require a data frame;
+        positions count from 0, also in data frames.
 
     Attributes
     ----------
     columns_ : dict or list of ndarray of int
-        Positions of the columns of each view, of shape () for a column of text.
-    text_views_ : list
-        Names of the views of a column of text, whose words `explain` shows.
+        Positions of the columns of each view.
     unused_ : ndarray of int
         Positions of the columns that are in no view, such as that of an id.
     n_features_in_ : int
@@ -54,6 +58,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     See Also
     --------
     PerView : Transformers of the views.
+    FrameEncoder : Views of a table of numbers, categories and texts.
 
     Examples
     --------
@@ -70,7 +75,6 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     views: Mapping[Any, Columns] | Sequence[Columns]
     columns_: Any
-    text_views_: list[Any]
     unused_: IntArray
     n_features_in_: int
     feature_names_in_: Any
@@ -97,11 +101,10 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         X = as_table(X)
         names = column_names(X)
         positions = [
-            columns_of_view(X, columns, names, name) for name, columns in named_items(self.views)
+            positions_of(columns, names, X.shape[1], view_title(name))
+            for name, columns in named_items(self.views)
         ]
         self.columns_ = with_keys_of(self.views, positions)
-        pairs = zip(named_items(self.views), positions, strict=True)
-        self.text_views_ = [name for (name, _), columns in pairs if columns.ndim == 0]
         self.unused_ = np.setdiff1d(np.arange(X.shape[1]), np.hstack(positions))
         validate_data(self, X, skip_check_array=True)
         return self
@@ -168,5 +171,6 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        positions = [np.atleast_1d(columns) for _, columns in named_items(self.columns_)]
-        return with_keys_of(self.views, [names[columns] for columns in positions])
+        return with_keys_of(
+            self.views, [names[columns] for _, columns in named_items(self.columns_)]
+        )

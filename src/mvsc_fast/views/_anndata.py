@@ -56,11 +56,8 @@ def split_by_type(data):
     return {name: part.to_memory() for name, part in parts.items()}
 
 
-def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
-    """The `Frame` of ``X``, a layer, an entry of ``obsm`` or ``raw`` of an AnnData object.
-
-    An error names the ``option`` with which another one is chosen.
-    """
+def read_anndata(X, title, use="X"):
+    """The `Frame` of ``X``, a layer, an entry of ``obsm`` or ``raw`` of an AnnData object."""
     if use == "X" and X.X is not None:
         values, columns = X.X, list(X.var_names)
     elif use in X.layers:
@@ -74,7 +71,8 @@ def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
     else:
         raise ValueError(
             f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers) or 'none'}) or "
-            f"the keys of obsm ({shown(*X.obsm) or 'none'}) with {option}"
+            f"the keys of obsm ({shown(*X.obsm) or 'none'}) with views.from_anndata(data, use=...) "
+            "or --views"
         )
     # Only rows of csr can be read block by block from a file.
     if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
@@ -82,11 +80,8 @@ def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
     return Frame(values, columns, X.obs_names)
 
 
-def frames_of(data, use, *option):
-    """A `Frame` of each view by name, for the arguments of `from_anndata` except a list.
-
-    ``option`` is that of `read_anndata`.
-    """
+def frames_of(data, use):
+    """A `Frame` of each view by name, for the arguments of `from_anndata` except a list."""
     data = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(data, Mapping):
         tables = {
@@ -101,10 +96,7 @@ def frames_of(data, use, *option):
         raise ValueError(
             f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*tables)}"
         )
-    return {
-        name: read_anndata(part, view_title(name), key, *option)
-        for name, (part, key) in tables.items()
-    }
+    return {name: read_anndata(part, view_title(name), key) for name, (part, key) in tables.items()}
 
 
 def from_anndata(
