@@ -14,79 +14,49 @@ dtypes = pytest.mark.parametrize("dtype", TOLERANCE)
 THRESHOLDS = [0.0, 1e-9, 1e-3, 0.3, 2.0, 9.0, 1e3]
 
 
-def complex_shrink(T, t):
-    """The shrunken ``T[0] + 1j * T[1]``, and its rank."""
-    A = T[:1] + 1j * T[1]
-    ranks = kernels.frontal_shrink(A, t)
-    return A[0], ranks[0]
-
-
 def random_tensor(v, n, seed=0, dtype=np.float64):
     return np.random.default_rng(seed).standard_normal((v, n, n)).astype(dtype)
 
 
+SQUARES = [(v, n, n) for v in (1, 2, 5) for n in (1, 2, 7, 40, 65)]
+OBLONGS = [(3, m, n) for m, n in ((1, 9), (3, 9), (4, 9), (30, 40), (9, 4))]
+
+
 @dtypes
-@pytest.mark.parametrize("v", [1, 2, 5])
-@pytest.mark.parametrize("n", [1, 2, 7, 40, 65])
+@pytest.mark.parametrize("shape", SQUARES + OBLONGS)
 @pytest.mark.parametrize("t", THRESHOLDS)
-def test_real_shrinkage_equals_its_definition(dtype, v, n, t):
-    T = random_tensor(v, n, dtype=dtype)
+def test_shrinkage_equals_its_definition(dtype, shape, t):
+    """3 x 3 rows are as many as 9 columns, 3 x 4 more: the other Gram matrix of the unfolding."""
+    T = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     exact = T.astype(np.float64)
-    scale = TOLERANCE[dtype] * np.sqrt(n) * max(np.abs(T).max(), 1.0)
+    scale = TOLERANCE[dtype] * np.sqrt(shape[2]) * max(np.abs(T).max(), 1.0)
     out = T.copy()
     ranks = kernels.frontal_shrink(out, t)
-    np.testing.assert_allclose(out, proximal.frontal_shrink(exact, t), atol=scale)
-    expected = [(np.linalg.svd(A, compute_uv=False) > t).sum() for A in exact]
-    if 1e-3 <= t:
+    np.testing.assert_allclose(out, proximal.svt(exact, t), atol=scale)
+    if t >= 1e-3:
+        expected = (np.linalg.svd(exact, compute_uv=False) > t).sum(axis=1)
         np.testing.assert_array_equal(ranks, expected)
-    for axis in (1, 2):
-        out = T.copy()
-        kernels.mode_shrink(out, t, axis)
-        np.testing.assert_allclose(out, proximal.mode_shrink(exact, t, axis), atol=scale)
-
-
-@dtypes
-@pytest.mark.parametrize(("m", "n"), [(1, 9), (3, 9), (4, 9), (30, 40), (9, 4)])
-@pytest.mark.parametrize("t", THRESHOLDS)
-def test_slices_need_not_be_square(dtype, m, n, t):
-    """3 x 3 rows are as many as the columns, 4 x 3 more: the other Gram matrix of the unfolding."""
-    T = np.random.default_rng(0).standard_normal((3, m, n)).astype(dtype)
-    exact = T.astype(np.float64)
-    scale = TOLERANCE[dtype] * 10
-    out = T.copy()
-    kernels.frontal_shrink(out, t)
-    np.testing.assert_allclose(out, proximal.frontal_shrink(exact, t), atol=scale)
-    for axis in (1, 2):
+    for axis, unfolding in ((1, np.hstack(exact)), (2, np.vstack(exact))):
         out = T.copy()
         rank = kernels.mode_shrink(out, t, axis)
         np.testing.assert_allclose(out, proximal.mode_shrink(exact, t, axis), atol=scale)
-        unfolding = np.hstack(exact) if axis == 1 else np.vstack(exact)
-        if 1e-3 <= t:
-            assert rank == (np.linalg.svd(unfolding, compute_uv=False) > t).sum()
-    expected = proximal.svt(exact[0] + 1j * exact[1], t)
-    np.testing.assert_allclose(complex_shrink(T, t)[0], expected, atol=scale)
-
-
-@dtypes
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
-@pytest.mark.parametrize("t", THRESHOLDS)
-def test_complex_shrinkage_equals_its_definition(dtype, n, t):
-    T = random_tensor(2, n, dtype=dtype)
-    expected = proximal.svt(T[0].astype(np.float64) + 1j * T[1], t)
-    tolerance = TOLERANCE[dtype] * np.sqrt(n) * 5
-    np.testing.assert_allclose(complex_shrink(T, t)[0], expected, atol=tolerance)
+        assert t < 1e-3 or rank == (np.linalg.svd(unfolding, compute_uv=False) > t).sum()
+    pair = exact[0] + 1j * exact[-1]
+    out = (T[:1] + 1j * T[-1]).copy()
+    kernels.frontal_shrink(out, t)
+    np.testing.assert_allclose(out[0], proximal.svt(pair, t), atol=2 * scale)
 
 
 @pytest.mark.parametrize("n", [288, 323])
 def test_large_complex_slices(n):
     """LAPACK reduces them in panels of columns."""
     T = random_tensor(2, n)
-    exact = T[0] + 1j * T[1]
-    U, s, Vh = np.linalg.svd(exact)
+    A = T[0] + 1j * T[1]
+    U, s, Vh = np.linalg.svd(A)
     t = s[n // 2 - 1 : n // 2 + 1].mean()  # at a singular value rounding decides
-    out, rank = complex_shrink(T, t)
-    assert rank == n // 2
-    np.testing.assert_allclose(out, (U * np.maximum(s - t, 0)) @ Vh, atol=1e-12)
+    out = A[None].copy()
+    assert kernels.frontal_shrink(out, t) == n // 2
+    np.testing.assert_allclose(out[0], (U * np.maximum(s - t, 0)) @ Vh, atol=1e-12)
 
 
 @pytest.mark.parametrize("t", [1e-12, 1e-9, 1e-7, 1e-5, 1e-3])
@@ -108,7 +78,7 @@ def test_low_rank_matrices_and_zeros():
     T = np.stack([A, np.zeros((25, 25))])
     out = T.copy()
     np.testing.assert_array_equal(kernels.frontal_shrink(out, 1e-3), [3, 0])
-    np.testing.assert_allclose(out, proximal.frontal_shrink(T, 1e-3), atol=1e-12)
+    np.testing.assert_allclose(out, proximal.svt(T, 1e-3), atol=1e-12)
     assert not out[1].any()
 
 

@@ -45,16 +45,27 @@ def test_equals_its_definition(kernel, twin, dtype, v, n, t):
     np.testing.assert_allclose(apply(kernel, T, t), expected, atol=TOLERANCE[dtype] * scale)
 
 
-@pytest.mark.parametrize("kernel", [kernels.tube_shrink, kernels.slice_shrink, kernels.slice_clip])
-@pytest.mark.parametrize("shape", [(3, 4, 9), (2, 9, 4), (5, 3, 2), (1, 3, 300)])
-def test_rectangular_tensors(kernel, shape):
-    T = random_tensor(*shape)
-    np.testing.assert_allclose(apply(kernel, T, 0.8), MAPS[kernel](T, 0.8), atol=1e-12)
+CHUNK, TILE = 256, 32  # tubes, and entries of a tile's edge, that are handled together
+ROWS = [(3, 4, 9), (2, 9, 4), (5, 3, 2), (1, 3, 300)]
+ROWS += [(3, 2, n) for n in (CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1)]
+SQUARES = [(1, n, n) for n in (TILE - 1, TILE, TILE + 1, CHUNK - 1, CHUNK, CHUNK + 1)]
+SQUARES += [(4, 70, 70)]
 
 
-def test_empty_tensors_stay_empty():
-    for kernel in MAPS:
-        assert apply(kernel, np.zeros((2, 0, 0)), 1.0).shape == (2, 0, 0)
+@by_map
+@dtypes
+def test_sizes_where_loops_change(kernel, twin, dtype):
+    """Any number of threads gives the same bits; symmetric maps return symmetric slices."""
+    symmetric = kernel in (kernels.symmetric_shrink, kernels.symmetric_clip)
+    t = 5.0 if symmetric else 1.3
+    for shape in SQUARES if symmetric else ROWS:
+        T = random_tensor(*shape, dtype=dtype)
+        out = apply(kernel, T, t, n_threads=3)
+        tolerance = TOLERANCE[dtype] * 30
+        np.testing.assert_allclose(out, twin(T.astype(np.float64), t), atol=tolerance)
+        np.testing.assert_array_equal(out, apply(kernel, T, t))
+        if symmetric:
+            np.testing.assert_array_equal(out, out.transpose(0, 2, 1))
 
 
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0])
@@ -65,20 +76,6 @@ def test_symmetric_maps_on_every_side_of_the_spectrum(kernel, shift, t):
     on one side, so that every recipe and both tridiagonal eigensolvers are used."""
     T = random_tensor(2, 100, 100) + 14 * shift * np.eye(100)
     np.testing.assert_allclose(apply(kernel, T, t), MAPS[kernel](T, t), atol=1e-12)
-
-
-def test_symmetric_maps_count_the_eigenvalues_of_the_mean_with_the_transpose():
-    T = random_tensor(2, 30, 30)
-    expected = np.linalg.eigvalsh((T + T.transpose(0, 2, 1)) / 2)
-    outside = kernels.symmetric_shrink(T, 2.0)
-    np.testing.assert_array_equal(outside, (np.abs(expected) > 2.0).sum(axis=1))
-
-
-@dtypes
-def test_symmetric_maps_return_exactly_symmetric_slices(dtype):
-    for kernel in (kernels.symmetric_shrink, kernels.symmetric_clip):
-        out = apply(kernel, random_tensor(2, 50, 50, dtype=dtype), 1.5)
-        np.testing.assert_array_equal(out, out.transpose(0, 2, 1))
 
 
 def test_repeated_and_zero_eigenvalues():
@@ -98,15 +95,6 @@ def test_singular_values_below_the_resolution_of_a_gram_matrix():
     out = apply(kernels.slice_shrink, T, 5e-11)
     np.testing.assert_allclose(
         np.linalg.svd(out[:, 0], compute_uv=False), [1 - 5e-11, 5e-11], rtol=1e-5
-    )
-
-
-@by_map
-@dtypes
-def test_bit_identical_for_any_thread_count(kernel, twin, dtype):
-    T = random_tensor(4, 70, 70, dtype=dtype)
-    np.testing.assert_array_equal(
-        apply(kernel, T, 1.0, n_threads=1), apply(kernel, T, 1.0, n_threads=3)
     )
 
 
@@ -160,6 +148,9 @@ def test_counts():
     ranks = kernels.slice_shrink(T.copy(), 4.0)
     expected = [(np.linalg.svd(T[:, j], compute_uv=False) > 4.0).sum() for j in range(20)]
     np.testing.assert_array_equal(ranks, expected)
+    eigenvalues = np.linalg.eigvalsh((T + T.transpose(0, 2, 1)) / 2)
+    outside = kernels.symmetric_shrink(T.copy(), 2.0)
+    np.testing.assert_array_equal(outside, (np.abs(eigenvalues) > 2.0).sum(axis=1))
 
 
 @dtypes
@@ -199,37 +190,9 @@ def test_not_converged_is_an_error_that_names_the_slice():
         kernels.symmetric_shrink(T, 1.0)
 
 
-def test_square_slices_are_demanded():
+def test_kernels_refuse_arrays_they_cannot_work_on():
     with pytest.raises(ValueError, match="4 x 5"):
         kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
-
-
-CHUNK, TILE = 256, 32  # tubes, and entries of a tile's edge, that are handled together
-
-
-@dtypes
-@pytest.mark.parametrize("kernel", [kernels.tube_shrink, kernels.slice_shrink, kernels.slice_clip])
-@pytest.mark.parametrize("n", [CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1])
-def test_rows_at_the_edges_of_a_chunk(kernel, dtype, n):
-    T = random_tensor(3, 2, n, dtype=dtype)
-    np.testing.assert_allclose(
-        apply(kernel, T, 1.3, n_threads=2),
-        MAPS[kernel](T.astype(np.float64), 1.3),
-        atol=TOLERANCE[dtype] * 20,
-    )
-
-
-@dtypes
-@pytest.mark.parametrize("kernel", [kernels.symmetric_shrink, kernels.symmetric_clip])
-@pytest.mark.parametrize("n", [TILE - 1, TILE, TILE + 1, CHUNK - 1, CHUNK, CHUNK + 1])
-def test_slices_at_the_edges_of_a_tile(kernel, dtype, n):
-    T = random_tensor(1, n, n, dtype=dtype)
-    np.testing.assert_allclose(
-        apply(kernel, T, 5.0), MAPS[kernel](T.astype(np.float64), 5.0), atol=TOLERANCE[dtype] * 30
-    )
-
-
-def test_kernels_refuse_arrays_they_cannot_work_on():
     with pytest.raises(ValueError, match="float64.*, got .*int64"):
         kernels.tube_shrink(np.zeros((2, 3, 3), dtype=int), 1.0)
     with pytest.raises(ValueError, match="contiguous"):

@@ -4,10 +4,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_mutual_info_score
 
-
-def unit(X):
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(length > 0, length, 1)
+from .sparse_graphs import unit
 
 
 def lengths_matter(X):
