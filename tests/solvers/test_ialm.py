@@ -43,11 +43,12 @@ def golden():
 def test_golden_trace():
     trace, ends = golden()
     result = published_tlrr(make_trace.similarities(), solver="ialm", **make_trace.PARAMETERS)
-    assert result.converged and result.n_iter == len(trace)
-    np.testing.assert_allclose(result.history["mu"], trace["mu"], rtol=1e-9)
-    np.testing.assert_allclose(result.history["residual"], trace["residual"], rtol=1e-6)
+    assert result.converged and result.n_iter == ends["n_iter"]
+    tenth = {name: values[::10] for name, values in result.history.items()}
+    np.testing.assert_allclose(tenth["mu"], trace["mu"], rtol=1e-9)
+    np.testing.assert_allclose(tenth["residual"], trace["residual"], rtol=1e-6)
     for i in range(3):
-        np.testing.assert_array_equal(result.history["rank"][:, i], trace[f"rank_view{i}"])
+        np.testing.assert_array_equal(tenth["rank"][:, i], trace[f"rank_view{i}"])
     assert np.linalg.norm(result.tensor) == pytest.approx(ends["norm"], rel=1e-9)
     assert result.tensor.max() == pytest.approx(ends["largest"], rel=1e-8)
 
