@@ -58,17 +58,6 @@ def test_true_stops_the_solver_without_a_warning(estimator, last, views):
     assert model.n_iter_ == last and not model.converged_ and model.labels_.shape == (60,)
 
 
-def test_an_exception_ends_the_fit_and_leaves_the_estimator_usable(views):
-    def fail(state):
-        if state.stage == "solve" and state.iteration == 2:
-            raise RuntimeError("enough")
-
-    model = TRPCA(3, random_state=0, callback=fail)
-    with pytest.raises(RuntimeError, match="enough"):
-        model.fit(views)
-    assert model.set_params(callback=None).fit(views).converged_
-
-
 @pytest.mark.parametrize("stage", ["labellings", "consensus", "refinement", "prediction"])
 def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
     def interrupt(state):

