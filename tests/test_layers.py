@@ -82,3 +82,12 @@ def test_scripts_import_names_that_exist(folder):
                 names = [alias.name for alias in node.names]
                 wrong += [f"{path.name}: {name}" for name in names if not hasattr(found, name)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("source", sorted((SRC / "core").glob("*.pyx")), ids=lambda path: path.name)
+def test_every_function_of_the_core_is_documented_and_knows_no_python(source):
+    text = source.read_text()
+    functions = re.findall(r"^cdef (?!struct|enum|extern)[^=\n(]*?(\w+)\(", text, re.MULTILINE)
+    documented = re.findall(r"nogil:\n +\"\"\"", text)
+    assert functions and len(documented) == len(functions), functions
+    assert "numpy" not in text

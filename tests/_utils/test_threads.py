@@ -17,7 +17,7 @@ import scipy
 import scipy.sparse
 import sklearn
 import threadpoolctl
-from conftest import published_tlrr, random_similarities
+from conftest import published_tlrr, random_similarities, thread_settings
 from processes import run_python
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -41,12 +41,6 @@ def test_functions_read_the_threads_that_they_take():
                 assert read or not taken, f"{file}: {node.name}"
                 takers += bool(taken)
     assert takers > 10
-
-
-def settings(kind=None):
-    """Threads of all libraries, or of those of a kind."""
-    found = threadpoolctl.threadpool_info()
-    return [lib["num_threads"] for lib in found if kind in (None, lib["user_api"])]
 
 
 def dense(value):
@@ -97,7 +91,7 @@ def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size
 
 @pytest.mark.parametrize("limit", ["blas", "openmp"])
 def test_the_last_of_overlapping_limits_restores_the_setting(limit):
-    if limit == "blas" and not settings("blas"):
+    if limit == "blas" and not thread_settings("blas"):
         pytest.skip("this BLAS has no threads")
 
     def at_most(n_threads):
@@ -105,18 +99,18 @@ def test_the_last_of_overlapping_limits_restores_the_setting(limit):
 
     with threads.blas_threads(1):
         pass  # all libraries are known
-    before = settings()
+    before = thread_settings()
     with threadpoolctl.threadpool_limits(4, user_api=limit):
         first, second, third = at_most(3), at_most(2), at_most(1)
         for one in (first, second, third):
             one.__enter__()
-        assert set(settings(limit)) == {1}
+        assert set(thread_settings(limit)) == {1}
         second.__exit__(None, None, None)
         first.__exit__(None, None, None)
-        assert set(settings(limit)) == {1}
+        assert set(thread_settings(limit)) == {1}
         third.__exit__(None, None, None)
-        assert set(settings(limit)) == {4}
-    assert settings() == before
+        assert set(thread_settings(limit)) == {4}
+    assert thread_settings() == before
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="Python has a GIL")
@@ -134,43 +128,43 @@ def test_no_import_turns_the_gil_on():
 
 def set_blas(n_threads):
     """As a user does: threadpoolctl's limit, in force at once."""
-    if not settings("blas"):
+    if not thread_settings("blas"):
         pytest.skip("this BLAS has no threads")
     return threadpoolctl.threadpool_limits(n_threads, user_api="blas")
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_limit_around_a_fit_is_restored(count):
-    before = settings()
+    before = thread_settings()
     with set_blas(count):
-        outer = settings()
-        assert set(settings("blas")) == {count}
+        outer = thread_settings()
+        assert set(thread_settings("blas")) == {count}
         published_tlrr(random_similarities(2, 30), max_iter=2)
         with threads.limit_threads(), threads.blas_threads(2):
-            assert set(settings()) == {1}
-        assert settings() == outer
-    assert settings() == before
+            assert set(thread_settings()) == {1}
+        assert thread_settings() == outer
+    assert thread_settings() == before
 
 
 def test_a_limit_set_by_a_callback_outlives_the_fit():
     """One around a fit inside of the callback ends there."""
-    before, seen = settings("blas"), []
+    before, seen = thread_settings("blas"), []
 
     def callback(state):
         if not seen:
             with set_blas(4):
                 published_tlrr(random_similarities(2, 30), max_iter=2)
-                assert set(settings("blas")) == {4}
-            assert set(settings("blas")) == {1}
+                assert set(thread_settings("blas")) == {4}
+            assert set(thread_settings("blas")) == {1}
             seen.append(set_blas(3))
             published_tlrr(random_similarities(2, 30), max_iter=2)
-        seen.append(set(settings("blas")))
+        seen.append(set(thread_settings("blas")))
 
     with set_blas(2):
         published_tlrr(random_similarities(2, 30), max_iter=3, tol=0.0, callback=callback)
-        assert set(settings("blas")) == {3}
+        assert set(thread_settings("blas")) == {3}
     assert seen[1:] == [{3}] * 3
-    assert settings("blas") == before
+    assert thread_settings("blas") == before
 
 
 def test_a_setting_that_others_change_during_a_limit_is_theirs():
@@ -178,67 +172,67 @@ def test_a_setting_that_others_change_during_a_limit_is_theirs():
         other = set_blas(1)
         with threads.blas_threads(1):
             other.restore_original_limits()
-            assert set(settings("blas")) == {2}
+            assert set(thread_settings("blas")) == {2}
             with threads.blas_threads(1):
-                assert set(settings("blas")) == {1}
-            assert set(settings("blas")) == {2}
-        assert set(settings("blas")) == {2}
+                assert set(thread_settings("blas")) == {1}
+            assert set(thread_settings("blas")) == {2}
+        assert set(thread_settings("blas")) == {2}
 
 
 @pytest.mark.parametrize("order", itertools.permutations(range(3)))
 def test_limits_may_end_in_any_order_and_in_other_threads(order):
-    before = settings()
+    before = thread_settings()
     with set_blas(2):
         limits = [threads.blas_threads(1) for _ in range(3)]
         for limit in limits:
             limit.__enter__()
         with ThreadPoolExecutor(1) as pool:
             for k in order:
-                assert set(settings("blas")) == {1}
+                assert set(thread_settings("blas")) == {1}
                 pool.submit(limits[k].__exit__, None, None, None).result()
-        assert set(settings("blas")) == {2}
-    assert settings() == before
+        assert set(thread_settings("blas")) == {2}
+    assert thread_settings() == before
 
 
 def test_a_limit_that_is_dropped_ends():
-    before = settings()
+    before = thread_settings()
     limit = threads.limit_threads()
     limit.__enter__()
     with pytest.raises(RuntimeError, match="in force"):
         limit.__enter__()
-    assert set(settings()) == {1}
+    assert set(thread_settings()) == {1}
     del limit
-    assert settings() == before
+    assert thread_settings() == before
     limit = threads.limit_threads()
     limit.__exit__(None, None, None)  # never entered
     for _ in range(2):
         with limit:
-            assert set(settings()) == {1}
-        assert settings() == before
+            assert set(thread_settings()) == {1}
+        assert thread_settings() == before
 
 
 def test_limits_hold_in_every_python_thread():
     """threadpoolctl lets only the first thread that sets OpenBLAS's threads set them again."""
-    before = settings()
+    before = thread_settings()
     with threads.limit_threads():
-        assert set(settings()) == {1}
+        assert set(thread_settings()) == {1}
 
     def inside():
         with threads.limit_threads():
-            found = settings()
-        return found, settings()
+            found = thread_settings()
+        return found, thread_settings()
 
     with ThreadPoolExecutor(1) as pool:
         limited, after = pool.submit(inside).result()
     assert set(limited) == {1}
-    assert after == before == settings()
+    assert after == before == thread_settings()
 
 
 def test_k_means_has_one_thread(monkeypatch):
     seen, fit_predict = [], KMeans.fit_predict
 
     def recorded(self, X):
-        seen.extend(settings())
+        seen.extend(thread_settings())
         return fit_predict(self, X)
 
     monkeypatch.setattr(KMeans, "fit_predict", recorded)
@@ -250,7 +244,7 @@ def test_small_fits_have_one_thread_and_large_ones_those_asked_for():
     for n_samples, expected in ((threads.SMALL - 1, 1), (threads.SMALL, 3)):
         with threads.use_threads(3, n_samples) as n_threads:
             assert n_threads == expected
-            assert set(settings()) == {1}  # they are the core's
+            assert set(thread_settings()) == {1}  # they are the core's
 
 
 def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
@@ -372,9 +366,9 @@ def test_show_config(capsys, monkeypatch):
         assert lines[name] == module.__version__
     assert lines["python"].split()[0] == sys.version.split()[0] and lines["threads"] == "3"
     assert lines["openmp"].startswith(("yes", "no: the compiled core runs serially"))
-    assert ("blas" in lines) == bool(settings("blas"))
-    if settings("blas"):
-        assert lines["blas"].endswith(f"{settings('blas')[-1]} threads)")
+    assert ("blas" in lines) == bool(thread_settings("blas"))
+    if thread_settings("blas"):
+        assert lines["blas"].endswith(f"{thread_settings('blas')[-1]} threads)")
 
 
 def test_the_setting_of_openmp_is_that_of_each_thread():

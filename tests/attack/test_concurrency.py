@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import threadpoolctl
+from conftest import thread_settings
 from processes import run_python
 from sklearn.base import clone
 
@@ -23,10 +23,6 @@ def views():
     return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
 
 
-def settings():
-    return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
-
-
 def fit(n_threads=2):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
@@ -37,7 +33,7 @@ def fit(n_threads=2):
 
 @pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
 def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threads_at_any_size):
-    before = settings()
+    before = thread_settings()
 
     def fail(state):
         if state.iteration == 1:
@@ -60,7 +56,7 @@ def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threa
         if callback is None:
             np.testing.assert_array_equal(ours, expected[method], err_msg=method)
     assert sum(ours is None for ours in found) > len(ESTIMATORS) / 2
-    assert settings() == before
+    assert thread_settings() == before
 
 
 def test_fits_of_one_model_in_threads_do_not_mix(views):
@@ -84,14 +80,14 @@ def test_a_fit_in_its_own_callback_is_a_fit_of_its_own(views, method):
             seen.append(state.stage)  # the inner fit calls back, too
             model.fit([X[:40] for X in views])
 
-    seen, before = [], settings()
+    seen, before = [], thread_settings()
     model = ESTIMATORS[method](3, random_state=0, callback=again)
     if "max_iter" in model.get_params():
         model.set_params(max_iter=5)
     labels = model.fit_predict(views)
     expected = clone(model).set_params(callback=None).fit_predict(views)
     np.testing.assert_array_equal(labels, expected)
-    assert settings() == before
+    assert thread_settings() == before
 
 
 def test_fits_in_threads_leave_the_filters_of_warnings():
