@@ -75,6 +75,6 @@ def label_predictability(views, labels):
     Y /= np.sqrt(Y.sum(axis=0))
     scores = []
     for K, d in kernels(views):
-        found = leave_one_out(K, 0.5 * n / min(n, d), Y).argmax(axis=1)
-        scores.append(adjusted_mutual_info_score(labels, found))
+        predicted = leave_one_out(K, 0.5 * n / min(n, d), Y).argmax(axis=1)
+        scores.append(adjusted_mutual_info_score(labels, predicted))
     return np.mean(scores)

@@ -110,12 +110,12 @@ S = block_affinity([5, 5], weak=0.1)[0]
 @pytest.mark.parametrize(
     ("S", "message"),
     [
-        (S[:4], r"S has shape \(4, 10\), it must be square"),
-        (_changed(S, (1, 2), np.nan), "S contains 1 NaN value, the first in row 1, column 2"),
-        (_changed(S, (0, 3), -1), r"S has 1 negative entries \(smallest -1\)"),
-        (S * 1j, "S: Complex data not supported"),
-        (S * 1e200, r"S has entries up to .*e\+200, too large to be squared"),
-        (S[:0, :0], "S has no samples"),
+        (S[:4], r"S .*\(4, 10\)"),
+        (_changed(S, (1, 2), np.nan), "S .*1 NaN .*row 1, column 2"),
+        (_changed(S, (0, 3), -1), "S .*1 negative .*-1"),
+        (S * 1j, "S: Complex"),
+        (S * 1e200, r"S .*e\+200"),
+        (S[:0, :0], "S .*no samples"),
     ],
 )
 def test_matrices_that_are_no_affinities_are_refused(S, message, container):
@@ -126,9 +126,9 @@ def test_matrices_that_are_no_affinities_are_refused(S, message, container):
 
 def test_parameters_are_checked_before_the_affinity():
     for call, name in ((spectral_embedding, "n_components"), (spectral_labels, "n_clusters")):
-        with pytest.raises(ValueError, match=f"{name} == 0, must be >= 1"):
+        with pytest.raises(ValueError, match=f"{name} == 0.* 1"):
             call(None, 0)
-        with pytest.raises(ValueError, match=f"{name}=11 is more than the number of samples"):
+        with pytest.raises(ValueError, match=f"{name}=11 .*10"):
             call(S, 11)
     with pytest.raises(ValueError, match="n_init == 0"):
         spectral_labels(None, 2, n_init=0)
@@ -142,7 +142,7 @@ def test_parameters_are_checked_before_the_affinity():
 def test_an_affinity_is_not_changed_and_averaged_with_its_transpose(container):
     skewed = _changed(S, (0, 1), 2 * S[0, 1])
     given = container(skewed)
-    with pytest.warns(UserWarning, match="S is not symmetric") as caught:
+    with pytest.warns(UserWarning, match="S .*symmetric") as caught:
         found = spectral_embedding(given, 2)
     assert caught[0].filename == __file__
     expected = spectral_embedding((skewed + skewed.T) / 2, 2)
