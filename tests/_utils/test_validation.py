@@ -156,13 +156,13 @@ def test_memory_for_cached_files_is_available(version, tmp_path, monkeypatch):
 
     assert published_tlrr(np.ones((1, 2, 2)), max_iter=1).n_iter == 1  # nothing is known
     meminfo.write_text("MemTotal:  9000 kB\nMemAvailable:   8000 kB\nSwap: 1 kB\n")
-    assert "7.81 MiB" in available()
+    assert " 7.81 MiB" in available()
     (folder / names[0]).write_text("8000000\n")
     (folder / names[1]).write_text("7999000\n")
     (folder / "memory.stat").write_text(f"anon 1000000\n{names[2]} 5000000\nfile 6000000\n")
-    assert "4.77 MiB" in available()
+    assert " 4.77 MiB" in available()
     (folder / names[0]).write_text("max\n")
-    assert "7.81 MiB" in available()
+    assert " 7.81 MiB" in available()
 
 
 @pytest.mark.parametrize("solver", ["dual", "ialm"])

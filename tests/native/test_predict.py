@@ -355,6 +355,8 @@ def test_every_row_without_a_label_is_reported(predict_library):
     np.testing.assert_array_equal(found[lost], list(expected.values()))
     np.testing.assert_array_equal(np.delete(found, lost), np.delete(labels, lost))
     assert np.delete(found_scores, lost, axis=0).tobytes() == np.delete(scores, lost, 0).tobytes()
+    alone = [None if X is None else X[3:4] for X in rows]  # the sample without views
+    assert call(predict_library, image, alone)[0] == OK
     top, _ = parts(image)
     image[top["kernel_coefficients"] :][:4] = 255
     top["checksum"] = checksum(image)

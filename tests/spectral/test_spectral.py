@@ -68,6 +68,8 @@ def test_equal_eigenvalues_in_large_numbers():
 def test_permuting_the_samples_permutes_the_labels():
     S, _ = block_affinity([15, 25, 20, 12], weak=0.9)  # hardly separated
     labels, _ = spectral_labels(S, 4, random_state=0)
+    by_degree = labels[np.argsort(S.sum(axis=1), kind="stable")]
+    assert list(dict.fromkeys(by_degree)) == [0, 1, 2, 3]
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(len(S))
         permuted, _ = spectral_labels(S[np.ix_(order, order)], 4, random_state=0)
