@@ -55,7 +55,7 @@ SQUARES += [(4, 70, 70)]
 
 @by_map
 @dtypes
-def test_sizes_where_loops_change(kernel, twin, dtype):
+def test_threads_and_sizes_where_loops_change(kernel, twin, dtype):
     """Any number of threads gives the same bits; symmetric maps return symmetric slices."""
     symmetric = kernel in (kernels.symmetric_shrink, kernels.symmetric_clip)
     t = 5.0 if symmetric else 1.3
