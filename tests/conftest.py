@@ -86,6 +86,12 @@ def random_sparse(shape, density, rng):
     return scipy.sparse.csr_array(rng.random(shape) * (rng.random(shape) < density))
 
 
+def thread_settings(kind=None):
+    """Threads of all libraries, or of those of a kind."""
+    found = threadpoolctl.threadpool_info()
+    return [lib["num_threads"] for lib in found if kind in (None, lib["user_api"])]
+
+
 @pytest.fixture(autouse=True)
 def one_blas_thread(request):
     """Twins multiply small matrices, where BLAS threads waiting for each other cost a hundredfold.

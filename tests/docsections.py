@@ -12,8 +12,8 @@ def sections(docstring):
 
 def entries(text):
     """Entry of each name of a section such as Parameters."""
-    found = {}
+    by_name = {}
     for entry in re.split(r"\n(?=\S)", text.strip()):
         names = entry.split("\n")[0].split(" : ")[0]
-        found |= {name: entry for name in names.split(", ") if name}
-    return found
+        by_name |= {name: entry for name in names.split(", ") if name}
+    return by_name

@@ -26,19 +26,19 @@ FREE = ("datasets", "metrics")  # know nothing of the rest but what is for every
 def imported(path):
     """Top entries of the package that a file imports or cimports."""
     text, here = path.read_text(encoding="utf-8"), ("mvsc_fast", *path.relative_to(SRC).parts)
-    found = set()
+    modules = set()
     if path.suffix == ".py":
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom):
                 base = here[: len(here) - node.level] if node.level else ()
                 target = [*base, *(node.module or "").split(".")]
                 names = [alias.name for alias in node.names] if len(target) < 2 else []
-                found |= {tuple(target)} | {(*target[:1], name) for name in names}
+                modules |= {tuple(target)} | {(*target[:1], name) for name in names}
     else:
         pattern = r"^\s*(?:from|cimport|import)\s+(mvsc_fast[\w.]*)(?:\s+c?import\s+(\w+))?"
         for module, name in re.findall(pattern, text, flags=re.MULTILINE):
-            found.add((*module.split("."), name))
-    entries = {[*filter(None, parts), "", ""][1] for parts in found if parts[0] == "mvsc_fast"}
+            modules.add((*module.split("."), name))
+    entries = {[*filter(None, parts), "", ""][1] for parts in modules if parts[0] == "mvsc_fast"}
     return {entry for entry in entries if (SRC / entry).is_dir() or list(SRC.glob(f"{entry}.*"))}
 
 
@@ -78,7 +78,16 @@ def test_scripts_import_names_that_exist(folder):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             module = getattr(node, "module", None) or ""
             if isinstance(node, ast.ImportFrom) and module.split(".")[0] == "mvsc_fast":
-                found = importlib.import_module(module)
+                imports = importlib.import_module(module)
                 names = [alias.name for alias in node.names]
-                wrong += [f"{path.name}: {name}" for name in names if not hasattr(found, name)]
+                wrong += [f"{path.name}: {name}" for name in names if not hasattr(imports, name)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("source", sorted((SRC / "core").glob("*.pyx")), ids=lambda path: path.name)
+def test_every_function_of_the_core_is_documented_and_knows_no_python(source):
+    text = source.read_text()
+    functions = re.findall(r"^cdef (?!struct|enum|extern)[^=\n(]*?(\w+)\(", text, re.MULTILINE)
+    documented = re.findall(r"nogil:\n +\"\"\"", text)
+    assert functions and len(documented) == len(functions), functions
+    assert "numpy" not in text

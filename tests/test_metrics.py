@@ -60,23 +60,10 @@ def test_renaming_clusters_changes_nothing(y):
     assert scores["ari"] == pytest.approx(1)
 
 
-def test_bad_labels():
-    with pytest.raises(ValueError, match="y_pred .*3 .*2 .*y_true"):
-        clustering_scores([0, 1], [0, 1, 2])
-    with pytest.raises(ValueError, match=r"y_true has shape \(0,\)"):
-        clustering_scores([], [])
-    with pytest.raises(ValueError, match=r"y_pred .*\(2, 1\)"):
-        clustering_scores([0, 1], [[0], [1]])
-    with pytest.raises(ValueError, match="y_true .*1 NaN .* 1"):
-        clustering_scores(["a", np.nan], [0, 1])
-
-
 def test_series_are_compared_by_their_index():
     y = pd.Series([0, 0, 1, 2], index=list("abcd"))
     assert clustering_scores(y, y.rename("found"))["acc"] == 1
     assert clustering_scores(y, y[::-1].to_numpy())["acc"] < 1
-    with pytest.raises(ValueError, match="y_pred and y_true .*'d'"):
-        clustering_scores(y, y[::-1])
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (4, 1)])

@@ -3,7 +3,7 @@
 Usage: python tools/sanitize.py [memory] [threads]
 
 memory: AddressSanitizer and UndefinedBehaviorSanitizer, with bounds checks. threads:
-ThreadSanitizer, with tests/native_probe/openmp_on_pthreads.c for libgomp. Modules and test
+ThreadSanitizer, with tools/openmp_on_pthreads.c for libgomp. Modules and test
 modules are compiled for it, against the environment's Python.
 """
 
@@ -68,7 +68,7 @@ def build(kind):
 
 def openmp_on_pthreads():
     """The library that takes the place of libgomp."""
-    source = ROOT / "tests" / "native_probe" / "openmp_on_pthreads.c"
+    source = ROOT / "tools" / "openmp_on_pthreads.c"
     library = BUILD / "libopenmp_on_pthreads.so"
     flags = ["-O1", "-g", "-fPIC", "-shared", "-fsanitize=thread", "-pthread", "-Wall", "-Wextra"]
     subprocess.run(["gcc", *flags, "-o", str(library), str(source)], check=True)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods
-from mvsc_fast.methods import TRPCA, TSVDMSC
+from mvsc_fast.methods import TRPCA
 from mvsc_fast.preprocessing import PerView
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
@@ -47,26 +47,6 @@ def test_a_callback_is_cloned_and_pickled_as_any_parameter(estimator, views):
     again = pickle.loads(pickle.dumps(model))
     assert again.callback is ignore
     np.testing.assert_array_equal(again.labels_, model.labels_)
-
-
-@pytest.mark.parametrize(("estimator", "last"), [(TSVDMSC(3), 4), (TRPCA(3), 100)])
-def test_true_stops_the_solver_without_a_warning(estimator, last, views):
-    def stop(state):
-        return state.stage == "solve" and state.iteration == last
-
-    model = clone(estimator).set_params(callback=stop, random_state=0).fit(views)
-    assert model.n_iter_ == last and not model.converged_ and model.labels_.shape == (60,)
-
-
-def test_an_exception_ends_the_fit_and_leaves_the_estimator_usable(views):
-    def fail(state):
-        if state.stage == "solve" and state.iteration == 2:
-            raise RuntimeError("enough")
-
-    model = TRPCA(3, random_state=0, callback=fail)
-    with pytest.raises(RuntimeError, match="enough"):
-        model.fit(views)
-    assert model.set_params(callback=None).fit(views).converged_
 
 
 @pytest.mark.parametrize("stage", ["labellings", "consensus", "refinement", "prediction"])

@@ -17,13 +17,13 @@ import scipy
 import scipy.sparse
 import sklearn
 import threadpoolctl
-from conftest import published_tlrr, random_similarities
+from conftest import published_tlrr, random_similarities, thread_settings
 from processes import run_python
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 import mvsc_fast
-from mvsc_fast import TLRR, datasets
+from mvsc_fast import datasets
 from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit
 from mvsc_fast.methods import ESTIMATORS
@@ -50,14 +50,6 @@ def dense(value):
     return value.toarray() if scipy.sparse.issparse(value) else value
 
 
-def blas_settings():
-    return [
-        library["num_threads"]
-        for library in threadpoolctl.threadpool_info()
-        if library["user_api"] == "blas"
-    ]
-
-
 def test_omp_num_threads_is_followed(monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(threads, "_free_cpus", lambda cpus: cpus + 3)
@@ -74,27 +66,6 @@ def test_omp_num_threads_is_followed(monkeypatch):
         threads.resolve_threads(0)
     with pytest.raises(TypeError, match="n_threads"):
         threads.resolve_threads("two")
-
-
-@pytest.mark.parametrize("solver", ["ialm", "dual"])
-def test_settings_are_restored_also_after_an_exception(solver):
-    before = blas_settings()
-
-    def fail(state):
-        raise RuntimeError("stop")
-
-    with pytest.raises(RuntimeError, match="stop"):
-        published_tlrr(random_similarities(2, 30), solver=solver, callback=fail)
-    assert blas_settings() == before
-
-
-@pytest.mark.parametrize("solver", ["ialm", "dual"])
-@pytest.mark.slow
-def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
-    W = random_similarities(3, 60)
-    one, two = (published_tlrr(W, lam=2.0, solver=solver, n_threads=k) for k in (1, 2))
-    assert one.n_iter == two.n_iter
-    np.testing.assert_array_equal(one.tensor, two.tensor)
 
 
 ZERO_AT_FIRST = "etlmsc", "scmv-3dt", "trpca", "snn"  # whose first iterations shrink all to zero
@@ -118,37 +89,28 @@ def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size
         np.testing.assert_array_equal(value, dense(getattr(three, name)), err_msg=name)
 
 
-def fit(n_threads=2):
-    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
-
-
 @pytest.mark.parametrize("limit", ["blas", "openmp"])
 def test_the_last_of_overlapping_limits_restores_the_setting(limit):
-    if limit == "blas" and not blas_settings():
+    if limit == "blas" and not thread_settings("blas"):
         pytest.skip("this BLAS has no threads")
-
-    def settings():
-        found = threadpoolctl.threadpool_info()
-        return {library["num_threads"] for library in found if library["user_api"] == limit}
 
     def at_most(n_threads):
         return Limit(n_threads if limit == "blas" else 1, openmp=n_threads)
 
     with threads.blas_threads(1):
         pass  # all libraries are known
-    before = all_settings()
+    before = thread_settings()
     with threadpoolctl.threadpool_limits(4, user_api=limit):
         first, second, third = at_most(3), at_most(2), at_most(1)
         for one in (first, second, third):
             one.__enter__()
-        assert settings() == {1}
+        assert set(thread_settings(limit)) == {1}
         second.__exit__(None, None, None)
         first.__exit__(None, None, None)
-        assert settings() == {1}
+        assert set(thread_settings(limit)) == {1}
         third.__exit__(None, None, None)
-        assert settings() == {4}
-    assert all_settings() == before
+        assert set(thread_settings(limit)) == {4}
+    assert thread_settings() == before
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="Python has a GIL")
@@ -164,57 +126,45 @@ def test_no_import_turns_the_gil_on():
     """)
 
 
-def all_settings():
-    return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
-
-
 def set_blas(n_threads):
     """As a user does: threadpoolctl's limit, in force at once."""
-    if not blas_settings():
+    if not thread_settings("blas"):
         pytest.skip("this BLAS has no threads")
     return threadpoolctl.threadpool_limits(n_threads, user_api="blas")
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_limit_around_a_fit_is_restored(count):
-    before = all_settings()
+    before = thread_settings()
     with set_blas(count):
-        outer = all_settings()
-        assert set(blas_settings()) == {count}
-        fit()
+        outer = thread_settings()
+        assert set(thread_settings("blas")) == {count}
+        published_tlrr(random_similarities(2, 30), max_iter=2)
         with threads.limit_threads(), threads.blas_threads(2):
-            assert set(all_settings()) == {1}
-        assert all_settings() == outer
-    assert all_settings() == before
+            assert set(thread_settings()) == {1}
+        assert thread_settings() == outer
+    assert thread_settings() == before
 
 
 def test_a_limit_set_by_a_callback_outlives_the_fit():
-    before, seen = blas_settings(), []
+    """One around a fit inside of the callback ends there."""
+    before, seen = thread_settings("blas"), []
 
     def callback(state):
         if not seen:
+            with set_blas(4):
+                published_tlrr(random_similarities(2, 30), max_iter=2)
+                assert set(thread_settings("blas")) == {4}
+            assert set(thread_settings("blas")) == {1}
             seen.append(set_blas(3))
             published_tlrr(random_similarities(2, 30), max_iter=2)
-        seen.append(set(blas_settings()))
+        seen.append(set(thread_settings("blas")))
 
     with set_blas(2):
         published_tlrr(random_similarities(2, 30), max_iter=3, tol=0.0, callback=callback)
-        assert set(blas_settings()) == {3}
+        assert set(thread_settings("blas")) == {3}
     assert seen[1:] == [{3}] * 3
-    assert blas_settings() == before
-
-
-def test_a_fit_under_a_limit_in_a_callback():
-    before = all_settings()
-
-    def callback(state):
-        with set_blas(3):
-            fit()
-            assert set(blas_settings()) == {3}
-        assert set(blas_settings()) == {1}
-
-    published_tlrr(random_similarities(2, 30), max_iter=3, callback=callback)
-    assert all_settings() == before
+    assert thread_settings("blas") == before
 
 
 def test_a_setting_that_others_change_during_a_limit_is_theirs():
@@ -222,67 +172,67 @@ def test_a_setting_that_others_change_during_a_limit_is_theirs():
         other = set_blas(1)
         with threads.blas_threads(1):
             other.restore_original_limits()
-            assert set(blas_settings()) == {2}
+            assert set(thread_settings("blas")) == {2}
             with threads.blas_threads(1):
-                assert set(blas_settings()) == {1}
-            assert set(blas_settings()) == {2}
-        assert set(blas_settings()) == {2}
+                assert set(thread_settings("blas")) == {1}
+            assert set(thread_settings("blas")) == {2}
+        assert set(thread_settings("blas")) == {2}
 
 
 @pytest.mark.parametrize("order", itertools.permutations(range(3)))
 def test_limits_may_end_in_any_order_and_in_other_threads(order):
-    before = all_settings()
+    before = thread_settings()
     with set_blas(2):
         limits = [threads.blas_threads(1) for _ in range(3)]
         for limit in limits:
             limit.__enter__()
         with ThreadPoolExecutor(1) as pool:
             for k in order:
-                assert set(blas_settings()) == {1}
+                assert set(thread_settings("blas")) == {1}
                 pool.submit(limits[k].__exit__, None, None, None).result()
-        assert set(blas_settings()) == {2}
-    assert all_settings() == before
+        assert set(thread_settings("blas")) == {2}
+    assert thread_settings() == before
 
 
 def test_a_limit_that_is_dropped_ends():
-    before = all_settings()
+    before = thread_settings()
     limit = threads.limit_threads()
     limit.__enter__()
     with pytest.raises(RuntimeError, match="in force"):
         limit.__enter__()
-    assert set(all_settings()) == {1}
+    assert set(thread_settings()) == {1}
     del limit
-    assert all_settings() == before
+    assert thread_settings() == before
     limit = threads.limit_threads()
     limit.__exit__(None, None, None)  # never entered
     for _ in range(2):
         with limit:
-            assert set(all_settings()) == {1}
-        assert all_settings() == before
+            assert set(thread_settings()) == {1}
+        assert thread_settings() == before
 
 
 def test_limits_hold_in_every_python_thread():
     """threadpoolctl lets only the first thread that sets OpenBLAS's threads set them again."""
-    before = all_settings()
+    before = thread_settings()
     with threads.limit_threads():
-        assert set(all_settings()) == {1}
+        assert set(thread_settings()) == {1}
 
     def inside():
         with threads.limit_threads():
-            found = all_settings()
-        return found, all_settings()
+            found = thread_settings()
+        return found, thread_settings()
 
     with ThreadPoolExecutor(1) as pool:
         limited, after = pool.submit(inside).result()
     assert set(limited) == {1}
-    assert after == before == all_settings()
+    assert after == before == thread_settings()
 
 
 def test_k_means_has_one_thread(monkeypatch):
     seen, fit_predict = [], KMeans.fit_predict
 
     def recorded(self, X):
-        seen.extend(all_settings())
+        seen.extend(thread_settings())
         return fit_predict(self, X)
 
     monkeypatch.setattr(KMeans, "fit_predict", recorded)
@@ -294,7 +244,7 @@ def test_small_fits_have_one_thread_and_large_ones_those_asked_for():
     for n_samples, expected in ((threads.SMALL - 1, 1), (threads.SMALL, 3)):
         with threads.use_threads(3, n_samples) as n_threads:
             assert n_threads == expected
-            assert set(all_settings()) == {1}  # they are the core's
+            assert set(thread_settings()) == {1}  # they are the core's
 
 
 def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
@@ -416,9 +366,9 @@ def test_show_config(capsys, monkeypatch):
         assert lines[name] == module.__version__
     assert lines["python"].split()[0] == sys.version.split()[0] and lines["threads"] == "3"
     assert lines["openmp"].startswith(("yes", "no: the compiled core runs serially"))
-    assert ("blas" in lines) == bool(blas_settings())
-    if blas_settings():
-        assert lines["blas"].endswith(f"{blas_settings()[-1]} threads)")
+    assert ("blas" in lines) == bool(thread_settings("blas"))
+    if thread_settings("blas"):
+        assert lines["blas"].endswith(f"{thread_settings('blas')[-1]} threads)")
 
 
 def test_the_setting_of_openmp_is_that_of_each_thread():

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import threadpoolctl
+from conftest import thread_settings
 from processes import run_python
 from sklearn.base import clone
 
@@ -23,10 +23,6 @@ def views():
     return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
 
 
-def settings():
-    return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
-
-
 def fit(n_threads=2):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
@@ -37,7 +33,7 @@ def fit(n_threads=2):
 
 @pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
 def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threads_at_any_size):
-    before = settings()
+    before = thread_settings()
 
     def fail(state):
         if state.iteration == 1:
@@ -60,20 +56,7 @@ def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threa
         if callback is None:
             np.testing.assert_array_equal(ours, expected[method], err_msg=method)
     assert sum(ours is None for ours in found) > len(ESTIMATORS) / 2
-    assert settings() == before
-
-
-def test_fits_of_one_model_in_threads_do_not_mix(views):
-    parts = [[X[i::2] for X in views] for i in range(2)]
-    expected = [ConsensusTLRR(3, random_state=0).fit_predict(part) for part in parts]
-    model = ConsensusTLRR(3, random_state=0)
-
-    def labels(i):
-        return model.fit(parts[i % 2]).labels_.tobytes()
-
-    with ThreadPoolExecutor(3) as pool:
-        results = set(pool.map(labels, range(12)))
-    assert results == {labelling.tobytes() for labelling in expected}
+    assert thread_settings() == before
 
 
 @pytest.mark.parametrize("method", ESTIMATORS)
@@ -84,14 +67,14 @@ def test_a_fit_in_its_own_callback_is_a_fit_of_its_own(views, method):
             seen.append(state.stage)  # the inner fit calls back, too
             model.fit([X[:40] for X in views])
 
-    seen, before = [], settings()
+    seen, before = [], thread_settings()
     model = ESTIMATORS[method](3, random_state=0, callback=again)
     if "max_iter" in model.get_params():
         model.set_params(max_iter=5)
     labels = model.fit_predict(views)
     expected = clone(model).set_params(callback=None).fit_predict(views)
     np.testing.assert_array_equal(labels, expected)
-    assert settings() == before
+    assert thread_settings() == before
 
 
 def test_fits_in_threads_leave_the_filters_of_warnings():
@@ -124,26 +107,27 @@ def test_one_model_predicts_in_eight_threads(views):
         assert list(rows) == expected.tolist()
 
 
-def test_a_model_is_copied_and_read_during_a_fit(views):
+def test_one_model_is_fitted_copied_and_read_in_threads(views):
     """What is copied is one of the two states, never something between them."""
     parts = [X[:40] for X in views], views
-    model = ConsensusTLRR(3, random_state=0).fit(parts[0])
-    sizes, done = set(), threading.Event()
+    fits = [ConsensusTLRR(3, random_state=0).fit(part) for part in parts]
+    states = {(fit.labels_.tobytes(), fit.samples_.tobytes()) for fit in fits}
+    model, copies, done = clone(fits[0]).fit(parts[0]), set(), threading.Event()
 
-    def copies():
+    def read():
         while not done.is_set():
             copied = pickle.loads(pickle.dumps(model))
-            sizes.add((len(copied.labels_), len(copied.samples_)))
+            copies.add((copied.labels_.tobytes(), copied.samples_.tobytes()))
             assert len(copied.predict(views)) == 60 and "n_clusters" in repr(model)
 
-    with ThreadPoolExecutor(2) as pool:
-        readers = [pool.submit(copies) for _ in range(2)]
-        for k in range(6):
-            model.fit(parts[(k + 1) % 2])
+    with ThreadPoolExecutor(4) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        for fit in [pool.submit(model.fit, parts[k % 2]) for k in range(12)]:
+            fit.result()
         done.set()
         for reader in readers:
             reader.result()
-    assert sizes and sizes <= {(40, 40), (60, 60)}
+    assert copies and copies <= states
 
 
 # ------------------------------------------------------------------ processes

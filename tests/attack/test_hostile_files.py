@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
@@ -19,6 +20,7 @@ from mvsc_fast.cli import main
 from mvsc_fast.cli._readers import load_data
 
 X = np.arange(12.0).reshape(4, 3)
+TABLE = pd.DataFrame(X, columns=["a", "b", "c"])
 
 
 def write_npz(path):
@@ -39,17 +41,12 @@ def write_hdf5(path):
 
 def write_excel(path):
     pytest.importorskip("openpyxl", reason="openpyxl is not installed")
-    frame().to_excel(path, index=False)
+    TABLE.to_excel(path, index=False)
 
 
 def write_parquet(path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    frame().to_parquet(path)
-
-
-def frame():
-    pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    return pd.DataFrame(X, columns=["a", "b", "c"])
+    TABLE.to_parquet(path)
 
 
 KINDS = {
@@ -163,12 +160,8 @@ def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes text alone")
     np.save("b.npy", views[1])
-    assert (
-        main(
-            ["cluster", name, "b.npy", "--clusters", "3", "--labels", "l.csv", "--report", "r.html"]
-        )
-        == 0
-    )
+    outputs = ["--labels", "l.csv", "--report", "r.html"]
+    assert main(["cluster", name, "b.npy", "--clusters", "3", *outputs]) == 0
     page = Path("r.html").read_text(encoding="utf-8")
     assert {"$": "$x^$.npy", "a": "a\ufffd.npy"}[name[0]] in page
 
@@ -185,9 +178,8 @@ class Active(HTMLParser):
         if tag in ("script", "iframe", "object", "embed", "base", "link", "form"):
             self.found.append(tag)
         for name, value in attributes:
-            loads = name in ("src", "href", "xlink:href") and not (value or "").startswith(
-                ("#", "data:image/")
-            )
+            is_inside = (value or "").startswith(("#", "data:image/"))
+            loads = name in ("src", "href", "xlink:href") and not is_inside
             if name.startswith("on") or loads:
                 self.found.append((tag, name, value))
 
@@ -230,12 +222,9 @@ def test_ids_are_written_as_they_were_read(tmp_path, capsys):
     kinds = ["=1+{}", "+{}", "-{}", "@SUM({})", '=HYPERLINK("x";"{}")', "a,{}"]
     ids = [kinds[i % 6].format(f"s{i}") for i in range(60)]
     with open(tmp_path / "a.csv", "w", newline="") as stream:
-        csv.writer(stream).writerows(
-            [
-                ["id", *range(views[0].shape[1])],
-                *([i, *x] for i, x in zip(ids, views[0], strict=True)),
-            ]
-        )
+        writer = csv.writer(stream)
+        writer.writerow(["id", *range(views[0].shape[1])])
+        writer.writerows([name, *row] for name, row in zip(ids, views[0], strict=True))
     assert main(["cluster", str(tmp_path / "a.csv"), "--clusters", "3"]) == 0
     found = [row[0] for row in csv.reader(io.StringIO(capsys.readouterr().out))]
     assert found[1:] == ids

@@ -68,34 +68,6 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
 
 
 @linux_only
-def test_address_space_limit_is_a_memory_error():
-    levels = (1, 8, 30) if FULL else (1, 30)  # MiB beyond what is in use
-    out = run_python(f"""
-        import resource
-        import numpy as np
-        from mvsc_fast.solvers import snn, tlrr, trpca
-        rng = np.random.default_rng(0)
-        W = np.abs(rng.standard_normal((3, 900, 900)))
-        W += W.transpose(0, 2, 1)
-        small = W[:, :40, :40].copy()
-        for method in (tlrr, trpca, snn):
-            method(W[:, :300, :300].copy(), max_iter=2, n_threads=1)
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        for level in {levels}:
-            for method in (tlrr, trpca, snn):
-                resource.setrlimit(resource.RLIMIT_AS, (used + level * 2**20, -1))
-                try:
-                    method(W, max_iter=2, n_threads=1)
-                except MemoryError:
-                    print("MemoryError")
-                resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
-                assert np.isfinite(method(small, max_iter=2, n_threads=1).tensor).all()
-    """)
-    assert out.split() == ["MemoryError"] * 3 * len(levels)
-
-
-@linux_only
 def test_many_fits_leave_memory_flat():
     fits = 1000 if FULL else 48
     # A forked process would count pages of its parent that it touches.
@@ -140,7 +112,7 @@ def test_an_address_space_limit_leaves_estimator_threads_and_labels_as_they_were
         )
         few = {{"n_init": 2, "max_iter": 3, "tol": 1e3, "n_threads": 1, "random_state": 0}}
         before = settings()
-        for name in ("consensus-tlrr", "tlrr", "tsvd-msc", "snn", "awp"):
+        for name in ("consensus-tlrr", "tlrr", "tsvd-msc", "trpca", "snn", "awp"):
             model = ESTIMATORS[name](3)
             model.set_params(**{{k: v for k, v in few.items() if k in model.get_params()}})
             labels = model.fit_predict(small)
@@ -165,4 +137,4 @@ def test_an_address_space_limit_leaves_estimator_threads_and_labels_as_they_were
                 np.testing.assert_array_equal(model.fit_predict(small), labels)
     """
     out = run_python(code, fresh=True)
-    assert len({line.split()[1] for line in out.splitlines()}) >= 4
+    assert len({line.split()[1] for line in out.splitlines()}) >= 5

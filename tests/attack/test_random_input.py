@@ -15,22 +15,8 @@ from mvsc_fast.methods import TSVDMSC
 from mvsc_fast.solvers import snn, trpca
 from mvsc_fast.views import check_views
 
-SPECIAL = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    1e300,
-    -1e300,
-    1e-300,
-    5e-324,
-    1e38,
-    1e19,
-    1e-40,
-    np.nan,
-    np.inf,
-    -np.inf,
-]
+SIZES = [0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 1e19, 1e-40, np.inf]
+SPECIAL = [np.nan, *SIZES, *(-size for size in SIZES)]
 DTYPES = ["f8", "f4", "f2", "i4", "u1", "i8", "?", ">f8", "c16", "O", "U3", "g"]
 
 

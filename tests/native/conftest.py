@@ -47,26 +47,20 @@ def build_predict(folder, command, before=""):
     subprocess.run([*command, *options, source, "-o", compiled], check=True)
     subprocess.run([command[0], "-shared", compiled, "-o", linked, "-lm"], check=True)
     library = ctypes.CDLL(str(linked))
-    size, ssize = ctypes.c_size_t, ctypes.c_ssize_t
+    size, ssize, integer = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_int
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
-    library.mvsc_model_workspace.restype = size
-    library.mvsc_model_workspace.argtypes = [pointer, ssize]
-    library.mvsc_model_load.argtypes = [pointer, pointer, size]
-    library.mvsc_model_read.argtypes = [pointer, text]
-    library.mvsc_model_free.argtypes = [pointer]
-    library.mvsc_model_strerror.restype = library.mvsc_model_name.restype = text
-    library.mvsc_model_name.argtypes = [pointer, ssize, ssize]
-    library.mvsc_model_columns.restype = ssize
-    library.mvsc_model_columns.argtypes = [pointer, ssize]
-    library.mvsc_model_predict.argtypes = [
-        pointer,
-        ssize,
-        pointer,
-        ctypes.c_int,
-        pointer,
-        size,
-        pointer,
-        pointer,
-    ]
-    library.mvsc_model_margins.argtypes = [pointer, ssize, pointer, pointer, pointer]
+    predicted = ssize, pointer, integer, pointer, size, pointer, pointer
+    for name, result, arguments in (
+        ("workspace", size, (pointer, ssize)),
+        ("load", integer, (pointer, pointer, size)),
+        ("read", integer, (pointer, text)),
+        ("free", None, (pointer,)),
+        ("strerror", text, (integer,)),
+        ("name", text, (pointer, ssize, ssize)),
+        ("columns", ssize, (pointer, ssize)),
+        ("predict", integer, (pointer, *predicted)),
+        ("margins", integer, (pointer, ssize, pointer, pointer, pointer)),
+    ):
+        function = getattr(library, f"mvsc_model_{name}")
+        function.restype, function.argtypes = result, arguments
     return library

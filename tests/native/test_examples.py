@@ -1,5 +1,6 @@
-"""The program of examples/native labels new samples as Python does."""
+"""Programs of users: C, R, Octave, and an application that PyInstaller makes."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -8,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import FULL
 from extensions import c_compiler
-from native_calls import example
+from native_calls import EXAMPLES, example
 
 from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast._pyinstaller import hook_folders
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +47,8 @@ def case(tmp_path):
     return model, new, [tmp_path / name for name in ("model.mvsc", "a.npy", "none.npy", "b.npy")]
 
 
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True)
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
 
 
 def test_the_program_labels_new_rows_as_python_does(program, case):
@@ -88,3 +91,62 @@ def test_the_program_reports_what_is_wrong(program, case, tmp_path):
     ):
         wrong = run(program, *given)
         assert wrong.returncode == 1 and message in wrong.stderr, wrong.stderr
+
+
+# ------------------------------------------------------------------ R and Octave
+
+
+def output(*command):
+    """Standard output of a command, which must succeed."""
+    environment = {k: v for k, v in os.environ.items() if k != "RETICULATE_PYTHON"}
+    done = run(*command, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R")
+def test_r():
+    version = run("Rscript", "-e", 'cat(format(packageVersion("reticulate")))')
+    if version.returncode != 0:
+        pytest.skip("needs the package reticulate of R")
+    if [int(part) for part in version.stdout.split(".")] < [1, 38] and np.__version__ >= "2":
+        pytest.skip("reticulate before 1.38 does not convert arrays of NumPy 2")
+    text = output("Rscript", EXAMPLES.parent / "r" / "cluster.R", sys.executable)
+    table = re.findall(r"^ *[012] +(\d+) +(\d+) +(\d+) *$", text, re.MULTILINE)
+    assert sorted(sum(table, ())) == ["0"] * 6 + ["40"] * 3
+    assert "120 samples in 3 clusters" in text
+
+
+@pytest.mark.skipif(shutil.which("octave-cli") is None, reason="needs Octave")
+def test_octave():
+    command = Path(sys.executable).with_name("mvsc-fast")
+    script = EXAMPLES.parent / "octave" / "cluster.m"
+    assert "120 of 120 samples" in output("octave-cli", "--quiet", script, command)
+
+
+# ------------------------------------------------------------------ PyInstaller
+
+
+APPLICATION = """
+import sys
+from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast.cli import main
+views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+ConsensusTLRR(3, random_state=0).fit(views).to_native("model.mvsc")
+sys.exit(main(["predict", "--help"]))
+"""
+
+
+@pytest.mark.skipif(not FULL, reason="takes minutes: MVSC_STRESS=full")
+def test_a_frozen_application_fits(tmp_path):
+    pytest.importorskip("PyInstaller")
+    (tmp_path / "application.py").write_text(APPLICATION)
+    command = [sys.executable, "-m", "PyInstaller", "--log-level", "ERROR", "application.py"]
+    for folder in hook_folders():
+        command += ["--additional-hooks-dir", folder]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    program = tmp_path / "dist" / "application" / "application"
+    done = run(program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "usage: mvsc-fast predict" in done.stdout
+    assert (tmp_path / "model.mvsc").stat().st_size > 0

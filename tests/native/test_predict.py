@@ -7,10 +7,11 @@ import subprocess
 
 import numpy as np
 import pytest
+from conftest import FULL
 from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
-from native_calls import TESTS
+from native_calls import TESTS, guarded, is_intact
 from reference.prediction import fields
 from reference.prediction import margins as reference_margins
 
@@ -21,8 +22,6 @@ from mvsc_fast.judge._predict import Model, checksum
 
 OK, BAD_ARGUMENT, NO_FILE, NO_MEMORY, NOT_A_MODEL, VERSION, DAMAGED, SMALL = range(8)
 NOT_FINITE, BAD_ARITHMETIC = 8, 9
-GUARD = 64  # numbers before and after what a call may write
-FULL = os.environ.get("MVSC_STRESS") == "full"
 
 
 class Loaded(ctypes.Structure):
@@ -33,16 +32,6 @@ class Loaded(ctypes.Structure):
         *((name, ctypes.c_ssize_t) for name in ("n_landmarks", "scale_neighbors")),
         *((name, ctypes.c_void_p) for name in ("bytes", "owned")),
     ]
-
-
-def guarded(count, dtype):
-    """Memory and the part of it that a call may write."""
-    memory = np.full(count + 2 * GUARD, 77, dtype=dtype)
-    return memory, memory[GUARD : GUARD + count]
-
-
-def is_intact(memory):
-    return (memory[:GUARD] == 77).all() and (memory[len(memory) - GUARD :] == 77).all()
 
 
 def load(library, image):
@@ -125,8 +114,13 @@ def problem(
         is_lifted = lift and i == 0 and width > 1
         landmarks = normal(n_landmarks, d[i])
         view = {
-            **{"input": 2 * i, "n_features": width - is_lifted, "d": d[i], "form": (1, 2, 1)[i]},
-            **{"least_scale": 1e-3, "mean": normal(d[i]), "landmarks": panels(landmarks.T)},
+            "input": 2 * i,
+            "n_features": width - is_lifted,
+            "d": d[i],
+            "form": (1, 2, 1)[i],
+            "least_scale": 1e-3,
+            "mean": normal(d[i]),
+            "landmarks": panels(landmarks.T),
             "squares": (landmarks**2).sum(axis=1),
             "scales": np.abs(normal(n_landmarks)) + np.float32(0.1),
             "coefficients": panels(normal(d[i], n_clusters)),
@@ -217,30 +211,6 @@ def test_margins_equal_their_definition(predict_library, c):
         assert one.tobytes() == again.tobytes()
 
 
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [
-        ({"model": None}, BAD_ARGUMENT),
-        ({"m": -1}, BAD_ARGUMENT),
-        ({"m": 0, "scores": None}, OK),
-        ({"m": 2**61}, BAD_ARGUMENT),
-        ({"scores": None}, BAD_ARGUMENT),
-        ({"margins": None}, OK),
-        ({"unlike": None}, OK),
-        ({"margins": None, "unlike": None}, BAD_ARGUMENT),
-    ],
-)
-def test_every_misuse_of_margins_has_its_status(predict_library, small, changes, status):
-    scores = np.ones((5, 3), dtype=np.float32)
-    assert margins(predict_library, small[0], scores, **changes)[0] == status
-    for name in ("margins", "unlike"):
-        for array in (scores, small[0]):
-            for address in (array.ctypes.data, array.ctypes.data + array.nbytes - 1):
-                found = margins(predict_library, small[0], scores, **{name: address})
-                assert found[0] == BAD_ARGUMENT
-        assert margins(predict_library, small[0], scores, **{name: "model"})[0] == BAD_ARGUMENT
-
-
 def test_files_without_limits_have_labels_and_margins_only(predict_library, fitted, tmp_path):
     model, image, new = fitted
 
@@ -282,11 +252,8 @@ def test_names_and_columns_are_in_the_file(predict_library):
     image, widths = problem(np.random.default_rng(0))
     status, model = load(predict_library, image)
     name, model = predict_library.mvsc_model_name, ctypes.byref(model)
-    assert status == OK and [name(model, i, -1) for i in (0, 1, 2)] == [
-        b"view 0",
-        b"view 1",
-        b"view 2",
-    ]
+    names = [name(model, i, -1) for i in range(3)]
+    assert status == OK and names == [b"view 0", b"view 1", b"view 2"]
     assert name(model, 0, widths[0] - 1) == f"0.{widths[0] - 1}".encode()
     for place in ((0, widths[0]), (1, 0), (3, -1), (-1, -1)):
         assert name(model, *place) is None
@@ -308,13 +275,18 @@ def test_columns_are_scaled_before_all_else(predict_library):
     np.testing.assert_allclose(found[1], expected[1], atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [
-        ({"model": None}, BAD_ARGUMENT),
-        ({"m": -1}, BAD_ARGUMENT),
+MISUSES = {
+    margins: [
+        ({"m": 0, "scores": None}, OK),
+        ({"m": 2**61}, BAD_ARGUMENT),
+        ({"scores": None}, BAD_ARGUMENT),
+        ({"margins": None}, OK),
+        ({"unlike": None}, OK),
+        ({"margins": None, "unlike": None}, BAD_ARGUMENT),
+    ],
+    call: [
         ({"m": 0, "rows": None}, OK),
-        ({"m": 2**60}, BAD_ARGUMENT),
+        ({"m": 2**60, "size": 2**62}, BAD_ARGUMENT),
         ({"rows": None}, BAD_ARGUMENT),
         ({"dtype": 3}, BAD_ARGUMENT),
         ({"workspace": None}, BAD_ARGUMENT),
@@ -324,25 +296,41 @@ def test_columns_are_scaled_before_all_else(predict_library):
         ({"labels": None}, OK),
         ({"scores": None, "labels": None}, BAD_ARGUMENT),
     ],
-)
-def test_every_misuse_of_the_call_has_its_status(predict_library, small, changes, status):
-    if changes.get("m") == 2**60:
-        changes = {**changes, "size": 2**62}
-    assert call(predict_library, *small, **changes)[0] == status
+}
 
 
-@pytest.mark.parametrize("written", ["workspace", "scores", "labels"])
-def test_outputs_may_not_overlap_what_is_read_or_written(predict_library, small, written):
+@pytest.mark.parametrize("function", MISUSES)
+def test_every_misuse_has_its_status(predict_library, small, function):
     image, rows = small
-    for array in (rows[0], rows[2], image):
-        for address in (array.ctypes.data - 4, array.ctypes.data + array.nbytes - 1):
-            assert call(predict_library, image, rows, **{written: address})[0] == BAD_ARGUMENT
-    for other in ("model", "rows"):
-        assert call(predict_library, image, rows, **{written: other})[0] == BAD_ARGUMENT
+    given = rows if function is call else np.ones((5, 3), dtype=np.float32)
+    anywhere = [({"model": None}, BAD_ARGUMENT), ({"m": -1}, BAD_ARGUMENT)]
+    for changes, status in anywhere + MISUSES[function]:
+        assert function(predict_library, image, given, **changes)[0] == status, changes
+
+
+@pytest.mark.parametrize(
+    ("function", "written"),
+    [
+        *((call, name) for name in ("workspace", "scores", "labels")),
+        *((margins, name) for name in ("margins", "unlike")),
+    ],
+)
+def test_outputs_may_not_overlap_what_is_read_or_written(predict_library, small, function, written):
+    image, rows = small
+    given = rows if function is call else np.ones((5, 3), dtype=np.float32)
+    # Inputs: the first byte, and the last.
+    for array in (image, rows[0], rows[2]) if function is call else (image, given):
+        for address in (array.ctypes.data - 3, array.ctypes.data + array.nbytes - 1):
+            assert function(predict_library, image, given, **{written: address})[0] == BAD_ARGUMENT
+    for other in ("model", "rows") if function is call else ("model",):
+        assert function(predict_library, image, given, **{written: other})[0] == BAD_ARGUMENT
+    # Other outputs.
     memory = np.zeros(10**6, dtype=np.int8)
-    for other in {"workspace", "scores", "labels"} - {written}:
-        at = memory.ctypes.data
-        assert call(predict_library, image, rows, **{written: at, other: at + 3})[0] == BAD_ARGUMENT
+    at = memory.ctypes.data
+    outputs = ("workspace", "scores", "labels") if function is call else ("margins", "unlike")
+    for other in set(outputs) - {written}:
+        places = {written: at, other: at + 3}
+        assert function(predict_library, image, given, **places)[0] == BAD_ARGUMENT
 
 
 def test_every_row_without_a_label_is_reported(predict_library):
@@ -367,6 +355,8 @@ def test_every_row_without_a_label_is_reported(predict_library):
     np.testing.assert_array_equal(found[lost], list(expected.values()))
     np.testing.assert_array_equal(np.delete(found, lost), np.delete(labels, lost))
     assert np.delete(found_scores, lost, axis=0).tobytes() == np.delete(scores, lost, 0).tobytes()
+    alone = [None if X is None else X[3:4] for X in rows]  # the sample without views
+    assert call(predict_library, image, alone)[0] == OK
     top, _ = parts(image)
     image[top["kernel_coefficients"] :][:4] = 255
     top["checksum"] = checksum(image)

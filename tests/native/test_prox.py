@@ -21,6 +21,7 @@ from native_calls import (
     SYMMETRIC_SHRINK,
     TOO_LARGE,
     TUBE_SHRINK,
+    call_prox,
 )
 from threadpoolctl import threadpool_limits
 
@@ -55,26 +56,14 @@ DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
         ({"v": 0, "data": None}, OK),
         ({"v": 0, "m": 2**40, "data": None}, OK),  # and no counts are written
         ({"n": 0, "m": 2**40, "data": None}, OK),
-        ({"which": 1}, BAD_ARGUMENT),
-        ({"which": 2}, BAD_ARGUMENT),
+        ({"overlap": "workspace"}, BAD_ARGUMENT),
+        ({"overlap": "counts"}, BAD_ARGUMENT),
     ],
 )
 def test_every_misuse_of_a_map_has_its_status(probe, changes, status):
-    arguments = {
-        "map": SLICE_SHRINK,
-        "size": 48,
-        "data": DATA,
-        "v": 3,
-        "m": 4,
-        "n": 4,
-        "dtype": FLOAT64,
-        "t": 0.5,
-        "n_threads": 2,
-        "spare": 0,
-        "which": 0,
-        **changes,
-    }
-    found, message, intact, data, counts = probe.prox(*arguments.values())
+    arguments = {"data": DATA, "map": SLICE_SHRINK, "v": 3, "m": 4, "n": 4, "t": 0.5}
+    arguments |= {"n_threads": 2, **changes}
+    found, message, intact, data, counts = call_prox(probe, **arguments)
     assert found == status, message
     assert intact and len(message) > 5
     if status != OK or not data:
@@ -97,8 +86,9 @@ def test_maps_in_several_threads_equal_python_to_the_last_bit(probe, code):
     expected = W.copy()
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(3) as pool:
         MAPS[code](expected, 1.5)
+        problem = {"v": 3, "m": 50, "n": 50, "dtype": FLOAT32, "map": code, "t": 1.5}
         calls = [
-            pool.submit(probe.prox, code, 48, W, 3, 50, 50, FLOAT32, 1.5, n_threads, 0, 0)
+            pool.submit(call_prox, probe, W, n_threads=n_threads, **problem)
             for n_threads in (1, 2, 1, 2, 1, 2)
         ]
         for call in calls:
@@ -125,8 +115,9 @@ def test_a_map_of_any_tensor_stays_within_its_memory(
     kind = np.float32 if dtype == FLOAT32 else np.float64
     with np.errstate(all="ignore"):
         data = (scale * np.random.default_rng(seed).standard_normal(v * m * n)).astype(kind)
-    status, message, intact, _, counts = probe.prox(
-        map, 48, data, v, m, n, dtype, t, threads, spare, 0
+    shape = {"v": v, "m": m, "n": n, "dtype": dtype}
+    status, message, intact, _, counts = call_prox(
+        probe, data, map=map, t=t, n_threads=threads, spare=spare, **shape
     )
     assert intact and message != "unknown status"
     if map in (SYMMETRIC_SHRINK, SYMMETRIC_CLIP) and m != n:

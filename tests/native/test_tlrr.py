@@ -16,15 +16,19 @@ from hypothesis import strategies as st
 from native_calls import (
     BAD_ARGUMENT,
     BAD_SHAPE,
+    MISTAKES,
     NO_CONVERGENCE,
     NOT_FINITE,
     NOT_SYMMETRIC,
     OK,
     OUT_OF_RANGE,
+    OVERLAPS,
+    SIZES,
     SMALL_WORKSPACE,
     SOLVERS,
     TESTS,
     TOO_LARGE,
+    Options,
     call_tlrr,
 )
 from threadpoolctl import threadpool_limits
@@ -134,6 +138,7 @@ def test_the_callback_stops_a_run(probe, solver):
 
 
 SYMMETRIC = np.arange(32.0).reshape(2, 4, 4) + np.arange(32.0).reshape(2, 4, 4).transpose(0, 2, 1)
+WITHOUT_WEIGHTS = Options.sample_weight.offset  # bytes of the first options that there were
 ASYMMETRIC = SYMMETRIC + np.eye(4, k=1) * 1e-9
 INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
 
@@ -142,8 +147,11 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
     ("W", "changes", "status"),
     [
         (SYMMETRIC, {}, OK),
-        *[(SYMMETRIC, {"which": k}, BAD_ARGUMENT) for k in (*range(1, 5), *range(6, 14))],
-        *[(SYMMETRIC, {"which": k, "weights": np.ones(4)}, BAD_ARGUMENT) for k in range(15, 22)],
+        *[(SYMMETRIC, {"mistake": name}, BAD_ARGUMENT) for name in SIZES[:4] + OVERLAPS + MISTAKES],
+        *[
+            (SYMMETRIC, {"options_size": size, "weights": np.ones(4)}, BAD_ARGUMENT)
+            for size in range(WITHOUT_WEIGHTS + 1, WITHOUT_WEIGHTS + 8)
+        ],
         (SYMMETRIC, {"weights": np.ones(4)}, OK),
         (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, BAD_ARGUMENT),
         (SYMMETRIC, {"weights": np.array([1, 1, 1, 0.0])}, BAD_ARGUMENT),
@@ -190,7 +198,7 @@ def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
     if status == TOO_LARGE or (W is None and status == BAD_SHAPE):
         found = answer["size_status"]
     assert found == status, answer["message"]
-    if changes.get("which") in (1, 2, *range(15, 22)):  # structs that all functions read
+    if changes.get("mistake") in ("W", "options") or "options_size" in changes:  # read by all
         assert answer["size_status"] == answer["screen_status"] == status
     assert answer["intact"] and len(answer["message"]) > 5
 
@@ -198,7 +206,7 @@ def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
 def test_options_without_their_optional_fields_are_served(probe):
     """As those of code that was compiled before these fields were."""
     W = random_similarities(2, 30)
-    whole, shorter = (call_tlrr(probe, W, which=which) for which in (0, 14))
+    whole, shorter = call_tlrr(probe, W), call_tlrr(probe, W, options_size=WITHOUT_WEIGHTS)
     assert shorter["status"] == OK and shorter["intact"]
     assert shorter["L"] == whole["L"] and shorter["gap"] == whole["gap"]
 
@@ -213,7 +221,7 @@ def test_calls_in_several_threads_are_independent(probe):
 
 
 def test_a_wrong_size_of_the_blocks_is_seen(probe):
-    assert call_tlrr(probe, SYMMETRIC, which=5)["screen_status"] == BAD_ARGUMENT
+    assert call_tlrr(probe, SYMMETRIC, mistake="blocks")["screen_status"] == BAD_ARGUMENT
 
 
 ANY_PROBLEM = st.fixed_dictionaries(
@@ -279,7 +287,8 @@ for T in (W, split):
     for solver in (1, 2):
         for threads in (1, 2):
             answers = [
-                t.call_tlrr(native_probe, T, solver=solver, n_threads=threads, max_iter=5, mu=1.0)
+                t.call_tlrr(native_probe, T, watched=False, solver=solver, n_threads=threads,
+                            max_iter=5, mu=1.0)
                 for _ in range(3)
             ]
             assert all(answer["status"] == t.OK for answer in answers)

@@ -2,8 +2,7 @@
  *
  *     mutate_model COUNT MODEL ...
  *
- * Prints how many of COUNT changed files of each model were accepted. With MVSC_LIBFUZZER it is a
- * target of libFuzzer, whose inputs are made consistent in size and checksum. */
+ * Prints how many of COUNT changed files of each model were accepted. */
 #include <mvsc_predict.h>
 
 static int predict(const mvsc_model *model)
@@ -56,17 +55,6 @@ static int try_model(unsigned char *bytes, size_t size)
     return mvsc_model_load(&model, bytes, size) == MVSC_MODEL_OK && (predict(&model), 1);
 }
 
-#ifdef MVSC_LIBFUZZER
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
-{
-    unsigned char *bytes = malloc(size + 1);
-    memcpy(bytes, data, size);
-    if (size >= 8 * MVSC_HEAD)
-        try_model(bytes, size);
-    free(bytes);
-    return 0;
-}
-#else
 static uint64_t state = 1;
 
 static uint64_t next(uint64_t below)
@@ -128,4 +116,3 @@ int main(int argc, char **argv)
     }
     return 0;
 }
-#endif

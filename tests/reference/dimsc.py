@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .sparse_graphs import unit
+
 
 def sylvester(A, B, C):
     """Z with A Z + Z B = C for symmetric A and B, zero where an eigenvalue sum is."""
@@ -21,7 +23,7 @@ def laplacian(G, signed=True):
 def dimsc(views, lam_s=0.01, lam_d=20.0, n_iter=10, normalize=True, signed=True):
     """Z of shape (v, n, n); views are (n, d_i)."""
     if normalize:
-        views = [V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12) for V in views]
+        views = [unit(V) for V in views]
     n = len(views[0])
     H = np.eye(n) - 1 / n
     grams = [V @ V.T for V in views]

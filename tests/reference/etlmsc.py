@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .proximal import column_shrink
-from .tsvd_msc import basis_shrink, fourier_shrink
+from .proximal import column_shrink, tensor_nuclear_shrink
+from .tsvd_msc import basis_shrink
 
 
 def transition_matrices(views):
@@ -24,7 +24,7 @@ def etlmsc(views, lam, axis=0, basis=None, tol=1e-6, max_iter=200):
 
     def shrink(T, t):
         T = T if axis == 0 else T.transpose(0, 2, 1)
-        T = fourier_shrink(T, t) if basis is None else basis_shrink(T, t, basis)
+        T = tensor_nuclear_shrink(T, t) if basis is None else basis_shrink(T, t, basis)
         return T if axis == 0 else T.transpose(0, 2, 1)
 
     n_iter = 0

@@ -2,13 +2,15 @@
 
 import numpy as np
 
+from .sparse_graphs import unit
+
 
 def drawer(views, random_state):
     """A function of n_rows: random numbers of shape (n_rows, n), permuted as the samples are.
 
     A fit reads its random state once, for the seed of all that it draws.
     """
-    X = np.hstack([V / np.linalg.norm(V, axis=1, keepdims=True) for V in views])
+    X = np.hstack([unit(V) for V in views])
     rng = np.random.RandomState(np.random.RandomState(random_state).randint(2**31 - 1))
 
     def draw(n_rows):

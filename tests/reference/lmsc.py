@@ -3,6 +3,7 @@
 import numpy as np
 
 from .proximal import svt
+from .sparse_graphs import unit
 
 
 def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150, shift=0.0):
@@ -10,9 +11,7 @@ def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150, shift=0.0):
 
     The released code adds ``shift`` = 1e-8 to the diagonal of the matrix it shrinks.
     """
-    X = np.vstack(
-        [(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T for V in views]
-    )
+    X = np.vstack([unit(V).T for V in views])
     (D, n), K = X.shape, len(H)
     Z, Y3, J = (np.zeros((n, n)) for _ in range(3))
     E_h, Y1 = np.zeros((D, n)), np.zeros((D, n))

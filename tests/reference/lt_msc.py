@@ -3,11 +3,12 @@
 import numpy as np
 
 from .proximal import mode_shrink
+from .sparse_graphs import unit
 
 
 def lt_msc(views, lam=0.5, gamma=(1.0, 1.0, 1.0), tol=1e-7, max_iter=200):
     """Z of shape (v, n, n) and the number of iterations; views are (n, d_i)."""
-    X = [(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T for V in views]
+    X = [unit(V).T for V in views]
     v, n = len(X), X[0].shape[1]
     Z = np.zeros((v, n, n))
     G = [np.zeros_like(Z) for _ in range(3)]

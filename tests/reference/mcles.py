@@ -5,6 +5,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .dimsc import sylvester
+from .sparse_graphs import unit
 
 
 def simplex_qp(A, b):
@@ -46,9 +47,7 @@ def mcles(views, H, F, alpha=0.8, beta=0.4, gamma=0.004, tol=1e-2, max_iter=30, 
 
     The released code has 1e-6 as ``codebook_tol``.
     """
-    X = np.vstack(
-        [(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T for V in views]
-    )
+    X = np.vstack([unit(V).T for V in views])
     n, c = F.shape
     W, S = np.zeros((len(X), len(H))), np.zeros((n, n))
     values = []

@@ -4,10 +4,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_mutual_info_score
 
-
-def unit(X):
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(length > 0, length, 1)
+from .sparse_graphs import unit
 
 
 def lengths_matter(X):
@@ -78,6 +75,6 @@ def label_predictability(views, labels):
     Y /= np.sqrt(Y.sum(axis=0))
     scores = []
     for K, d in kernels(views):
-        found = leave_one_out(K, 0.5 * n / min(n, d), Y).argmax(axis=1)
-        scores.append(adjusted_mutual_info_score(labels, found))
+        predicted = leave_one_out(K, 0.5 * n / min(n, d), Y).argmax(axis=1)
+        scores.append(adjusted_mutual_info_score(labels, predicted))
     return np.mean(scores)

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-import reference.predictability as twin
 from mvsc_fast.judge._model_file import unpack
+
+from .sparse_graphs import unit
 
 
 def fields(image):
@@ -20,9 +21,9 @@ def fields(image):
         for name, shape in {"landmarks": (d, L), "coefficients": (d, c), "fill": (L, d)}.items():
             view[name] = matrix(view[name], *shape)
         view["landmarks"] = view["landmarks"].T
-        given = width + (view["lift"] is not None)  # columns of the rows that are mapped
-        view["codes"] = array(view["codes"], np.int8, (given, d))
-        view["steps"] = array(view["steps"], np.float32, (given,))
+        mapped = width + (view["lift"] is not None)  # columns of the rows that are mapped
+        view["codes"] = array(view["codes"], np.int8, (mapped, d))
+        view["steps"] = array(view["steps"], np.float32, (mapped,))
         for name in ("centres", "deviations"):
             view[name] = array(view[name], np.float64, (width,))
         of_clusters = 1 if head["version"] == 2 else c
@@ -50,54 +51,54 @@ def matrix(data, k, n):
 
 def scores(image, views):
     """Scores of the rows of all views."""
-    head, known = fields(image)
+    head, records = fields(image)
     out = []
-    for j in range(len(views[known[0]["input"]])):
-        rows = [views[one["input"]][j] for one in known]
-        centred = [_centred(one, row) for one, row in zip(known, rows, strict=True)]
+    for j in range(len(views[records[0]["input"]])):
+        rows = [views[record["input"]][j] for record in records]
+        centred = [_centred(record, row) for record, row in zip(records, rows, strict=True)]
         joined = np.concatenate(centred)
         joined /= np.linalg.norm(joined)
-        cuts = np.cumsum([one["d"] for one in known])[:-1]
+        cuts = np.cumsum([record["d"] for record in records])[:-1]
         parts = np.split(joined, cuts)
-        inner = sum(one["landmarks"] @ a for one, a in zip(known, parts, strict=True))
+        inner = sum(record["landmarks"] @ a for record, a in zip(records, parts, strict=True))
         score, kernel = np.zeros(head["n_clusters"]), np.zeros(head["n_landmarks"])
-        for one, a, row in zip(known, centred, rows, strict=True):
+        for record, a, row in zip(records, centred, rows, strict=True):
             if np.isnan(row).all():
-                z = inner @ one["fill"] + one["mean"]
-                a = (z if one["codes"] is not None else twin.unit(z[None])[0]) - one["mean"]
-            distance = cdist(a[None], one["landmarks"])[0]
+                z = inner @ record["fill"] + record["mean"]
+                a = (z if record["codes"] is not None else unit(z[None])[0]) - record["mean"]
+            distance = cdist(a[None], record["landmarks"])[0]
             rank = min(head["scale_neighbors"], len(distance))
-            t = max(np.sort(distance)[rank - 1], one["least_scale"])
-            kernel += np.exp(-(distance**2) / (t * one["scales"]))
-            score += a / np.linalg.norm(a) @ one["coefficients"]
+            t = max(np.sort(distance)[rank - 1], record["least_scale"])
+            kernel += np.exp(-(distance**2) / (t * record["scales"]))
+            score += a / np.linalg.norm(a) @ record["coefficients"]
         out.append(score + kernel @ head["kernel_coefficients"])
     return np.array(out)
 
 
 def margins(scores, limits):
     """Margins of rows with these scores, and their distances from the centres of their clusters."""
-    found, distances = [], []
+    gaps, distances = [], []
     for row in scores:
         label = row.argmax()
-        own, others = max(row[label], 0), np.maximum(np.delete(row, label), 0)
-        found.append((own - others.max(initial=0)) / own if own > 0 else 0.0)
+        score, others = max(row[label], 0), np.maximum(np.delete(row, label), 0)
+        gaps.append((score - others.max(initial=0)) / score if score > 0 else 0.0)
         roots = limits[: len(row)]
         distances.append(np.linalg.norm(row * roots - (np.arange(len(row)) == label)))
-    return np.array(found), np.array(distances)
+    return np.array(gaps), np.array(distances)
 
 
-def _centred(one, x):
+def _centred(record, x):
     """The centred row z - mean of a row, 0 if it is missing."""
     if np.isnan(x).all():
-        return np.zeros(one["d"])
+        return np.zeros(record["d"])
     x = x.astype(np.float64)
-    if one["centres"] is not None:
-        x = (x - one["centres"]) / one["deviations"]
-    if one["lift"] is not None:
-        apart, radius = x - one["lift"][:-1], one["lift"][-1]
+    if record["centres"] is not None:
+        x = (x - record["centres"]) / record["deviations"]
+    if record["lift"] is not None:
+        apart, radius = x - record["lift"][:-1], record["lift"][-1]
         u = apart / max(radius, np.linalg.norm(apart))
         x = np.append(u, np.sqrt(max(0, 1 - u @ u)))
-    z = twin.unit((np.sqrt(np.maximum(x, 0)) if one["form"] == 2 else x)[None])[0]
-    if one["codes"] is not None:
-        z = (z * one["steps"]) @ one["codes"]
-    return z - one["mean"]
+    z = unit((np.sqrt(np.maximum(x, 0)) if record["form"] == 2 else x)[None])[0]
+    if record["codes"] is not None:
+        z = (z * record["steps"]) @ record["codes"]
+    return z - record["mean"]

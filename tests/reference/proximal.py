@@ -5,43 +5,40 @@ import numpy as np
 
 def tube_shrink(T, t):
     length = np.sqrt((T**2).sum(axis=0))
-    return T * (1 - t / np.maximum(length, t)) if t > 0 else T
+    return T * (1 - t / np.maximum(length, t)) if np.any(t > 0) else T
 
 
 def svt(M, t):
+    """Of a matrix, or of every matrix of a stack."""
     U, s, Vt = np.linalg.svd(M, full_matrices=False)
-    return (U * np.maximum(s - t, 0)) @ Vt
+    return (U * np.maximum(s - t, 0)[..., None, :]) @ Vt
 
 
 def svclip(M, t):
     U, s, Vt = np.linalg.svd(M, full_matrices=False)
-    return (U * np.minimum(s, t)) @ Vt
+    return (U * np.minimum(s, t)[..., None, :]) @ Vt
 
 
 def slice_shrink(T, t):
-    return np.stack([svt(T[:, j], t) for j in range(T.shape[1])], axis=1)
+    return svt(T.transpose(1, 0, 2), t).transpose(1, 0, 2)
 
 
 def slice_clip(T, t):
-    return np.stack([svclip(T[:, j], t) for j in range(T.shape[1])], axis=1)
+    return svclip(T.transpose(1, 0, 2), t).transpose(1, 0, 2)
 
 
 def symmetric_shrink(T, t):
-    return np.stack([svt((A + A.T) / 2, t) for A in T])
+    return svt((T + T.transpose(0, 2, 1)) / 2, t)
 
 
 def symmetric_clip(T, t):
-    return np.stack([svclip((A + A.T) / 2, t) for A in T])
+    return svclip((T + T.transpose(0, 2, 1)) / 2, t)
 
 
 def tensor_nuclear_shrink(T, t):
     """Full complex FFT along axis 1, every slice through its own SVD."""
     hat = np.fft.fft(T, axis=1)
     return np.fft.ifft(slice_shrink(hat, t), axis=1).real
-
-
-def frontal_shrink(T, t):
-    return np.stack([svt(A, t) for A in T])
 
 
 def unfold(T, axis):
@@ -55,7 +52,7 @@ def mode_shrink(T, t, axis):
 
 def view_nuclear_shrink(T, t):
     """Full complex FFT along the views, every n x n slice through its own SVD."""
-    return np.fft.ifft(frontal_shrink(np.fft.fft(T, axis=0), t), axis=0).real
+    return np.fft.ifft(svt(np.fft.fft(T, axis=0), t), axis=0).real
 
 
 def soft(A, t):

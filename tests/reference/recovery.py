@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .proximal import frontal_shrink, mode_shrink, soft, view_nuclear_shrink
+from .proximal import mode_shrink, soft, svt, view_nuclear_shrink
 
 
 def trpca(W, lam, identity=False, tol=1e-8, max_iter=500, mu=1e-4):
@@ -14,7 +14,7 @@ def trpca(W, lam, identity=False, tol=1e-8, max_iter=500, mu=1e-4):
         n_iter += 1
         L_last, S_last = L, S
         A = W - S - Y / mu
-        L = frontal_shrink(A, 1 / mu / np.sqrt(v)) if identity else view_nuclear_shrink(A, 1 / mu)
+        L = svt(A, 1 / mu / np.sqrt(v)) if identity else view_nuclear_shrink(A, 1 / mu)
         S = soft(W - L - Y / mu, lam / mu)
         R = L + S - W
         if max(np.abs(C).max() for C in (R, L - L_last, S - S_last)) <= tol:

@@ -3,11 +3,12 @@
 import numpy as np
 
 from .proximal import soft, view_nuclear_shrink
+from .sparse_graphs import unit
 
 
 def equal_features(views, features):
     """Unit rows of shape (v, d, n): leading singular vectors ("pca"), or zeros appended ("pad")."""
-    units = [X / np.linalg.norm(X, axis=1, keepdims=True) for X in views]
+    units = [unit(X) for X in views]
     n, widths = len(units[0]), [X.shape[1] for X in units]
     if features == "pad":
         d = max(widths)

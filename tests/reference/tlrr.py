@@ -5,12 +5,16 @@ import numpy as np
 from .proximal import tube_shrink
 
 
-def objective(L, W, omega1, alpha, lam):
-    omega2 = 1 - omega1
-    frontal = sum(np.linalg.norm(A, "nuc") for A in L)
-    rows = sum(np.linalg.norm(L[:, j], "nuc") for j in range(L.shape[1]))
-    tubes = np.sqrt((L**2).sum(axis=0)).sum()
-    return omega1 * frontal + omega2 * (rows + alpha * tubes) + lam * ((W - L) ** 2).sum()
+def objective(L, W, omega1, alpha, lam, m=None):
+    """The objective; with sample weights m, in M = D^1/2 L D^1/2 with D = diag(m)."""
+    root = np.ones(len(W[0])) if m is None else np.sqrt(m)
+    both = np.outer(root, root)
+    M = both * L
+    frontal = np.linalg.norm(M, "nuc", axis=(1, 2)).sum()
+    rows = root @ np.linalg.norm(M, "nuc", axis=(0, 2))
+    tubes = (both * np.sqrt((M**2).sum(axis=0))).sum()
+    misfit = ((both * W - M) ** 2).sum()
+    return omega1 * frontal + (1 - omega1) * (rows + alpha * tubes) + lam * misfit
 
 
 def slice_shrink_gram(T, t):

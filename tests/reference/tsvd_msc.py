@@ -2,28 +2,20 @@
 
 import numpy as np
 
-from .proximal import view_nuclear_shrink
-
-
-def fourier_shrink(T, t):
-    """FFT along axis 1 and a batch of complex SVDs."""
-    hat = np.fft.fft(T, axis=1).transpose(1, 2, 0)
-    U, s, Vh = np.linalg.svd(hat, full_matrices=False)
-    hat = (U * np.maximum(s - t, 0)[:, None, :]) @ Vh
-    return np.fft.ifft(hat.transpose(2, 0, 1), axis=1).real
+from .proximal import slice_shrink, tensor_nuclear_shrink, view_nuclear_shrink
+from .sparse_graphs import unit
 
 
 def basis_shrink(T, t, basis):
+    """As `tensor_nuclear_shrink`, for the columns of a basis instead of Fourier's."""
     n = len(basis)
     hat = np.sqrt(n) * np.einsum("ab,vac->vbc", basis, T)
-    U, s, Vh = np.linalg.svd(hat.transpose(1, 2, 0), full_matrices=False)
-    hat = ((U * np.maximum(s - t, 0)[:, None, :]) @ Vh).transpose(2, 0, 1)
-    return np.einsum("ab,vbc->vac", basis, hat) / np.sqrt(n)
+    return np.einsum("ab,vbc->vac", basis, slice_shrink(hat, t)) / np.sqrt(n)
 
 
 def tsvd_msc(views, lam=0.5, update="joint", basis=None, rotate=True, tol=1e-7, max_iter=200):
     """Z of shape (v, n, n) and the number of iterations; views are (n, d_i)."""
-    X = [(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T for V in views]
+    X = [unit(V).T for V in views]
     v, n = len(X), X[0].shape[1]
     Z, G, W = np.zeros((v, n, n)), np.zeros((v, n, n)), np.zeros((v, n, n))
     E = [np.zeros_like(A) for A in X]
@@ -53,7 +45,7 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, rotate=True, tol=1e-7, 
         if not rotate:
             G = view_nuclear_shrink(Z + W / rho, 1 / rho)
         elif basis is None:
-            G = fourier_shrink(Z + W / rho, 1 / rho)
+            G = tensor_nuclear_shrink(Z + W / rho, 1 / rho)
         else:
             G = basis_shrink(Z + W / rho, 1 / rho, basis)
         W += rho * (Z - G)

@@ -81,19 +81,15 @@ def test_rbf_of_mostly_equal_samples_has_the_width_of_the_largest_distance():
     np.testing.assert_allclose(W[0], [1, 1, 1, 1, np.exp(-0.5)])
 
 
-def test_parameters_out_of_range():
-    views = random_views()
-    with pytest.raises(ValueError, match="cap"):
-        similarity.self_representation(views, cap=-1.0)
-    with pytest.raises(ValueError, match="scales"):
-        similarity.self_representation(views, scales=())
-    with pytest.raises(ValueError, match="scales"):
-        similarity.self_representation(views, scales=(0.5, 0.0))
-    with pytest.raises(ValueError, match="n_neighbors"):
-        similarity.nearest_neighbors(views, n_neighbors=0)
-
-
-def test_sparse_views_have_the_similarities_of_dense_ones():
-    views = [np.maximum(X, 0) for X in random_views()]
-    W = similarity.self_representation([scipy.sparse.csr_array(X) for X in views])
-    np.testing.assert_allclose(W, similarity.self_representation(views), atol=1e-6)
+@pytest.mark.parametrize(
+    ("graph", "name", "value"),
+    [
+        (similarity.self_representation, "cap", -1.0),
+        (similarity.self_representation, "scales", ()),
+        (similarity.self_representation, "scales", (0.5, 0.0)),
+        (similarity.nearest_neighbors, "n_neighbors", 0),
+    ],
+)
+def test_parameters_out_of_range(graph, name, value):
+    with pytest.raises(ValueError, match=name):
+        graph(random_views(), **{name: value})

@@ -54,11 +54,30 @@ def test_many_samples_without_it_are_searched_exactly_with_a_warning(monkeypatch
     assert caught[0].filename == __file__
 
 
-def test_with_all_candidates_it_is_the_dense_tensor():
-    views = subspaces()
+def degenerate_views(n=80):
+    """Duplicates, rows and views of zeros, a constant view, equal columns."""
+    X = np.random.default_rng(0).standard_normal((n, 12))
+    X[7] = 0
+    X[9:30] = X[8]
+    return [X, np.ones((n, 3)), np.zeros((n, 2)), X.repeat(8, axis=1)]
+
+
+CASES = {
+    f"{n} samples": [unit_rows(n, 2) + 1, np.ones((n, 9)), np.zeros((n, 1))] for n in range(2, 7)
+}
+CASES |= {"subspaces": subspaces(), "degenerate": degenerate_views()}
+CASES["sparse rows"] = [np.maximum(X, 0) for X in subspaces(90, n_features=(20, 200))]
+
+
+@pytest.mark.parametrize("views", CASES.values(), ids=CASES)
+def test_with_all_candidates_it_is_the_dense_tensor(views):
     W = similarity.self_representation(views)
-    sparse = similarity.sparse_self_representation(views, n_candidates=149, n_longest=149)
-    np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
+    everything = {"n_candidates": len(views[0]) - 1, "n_longest": len(views[0]) - 1}
+    for kind in (np.asarray, scipy.sparse.csr_array):
+        given = [kind(X) for X in views]
+        slices = similarity.sparse_self_representation(given, **everything)
+        # Of equal samples the dense path rounds 1 - |u|^2 in its own way.
+        np.testing.assert_allclose([A.toarray() for A in slices], W, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_longest", [1, 7, 30])
@@ -107,14 +126,6 @@ def test_permuting_samples_permutes_the_graph():
         np.testing.assert_allclose(B.toarray(), A.toarray()[order][:, order], atol=1e-5)
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
-def test_few_samples(n):
-    views = [unit_rows(n, 2) + 1, np.ones((n, 9)), np.zeros((n, 1))]
-    W = similarity.self_representation(views)
-    sparse = similarity.sparse_self_representation(views)
-    np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
-
-
 def test_similarities_near_underflow_are_finite():
     pair = np.array([[1e18, 2e-23], [0, 1]], dtype=np.float32)  # a cosine of 2e-41
     X = np.kron(np.eye(2, dtype=np.float32), pair)
@@ -122,17 +133,6 @@ def test_similarities_near_underflow_are_finite():
     (sparse,) = similarity.sparse_self_representation([X], scale_neighbors=1)
     np.testing.assert_allclose(sparse.toarray(), W, rtol=1e-3)
     assert 0 < W[0, 1] < 1.5 and (W[:2, 2:] == 0).all()
-
-
-def test_duplicates_zero_rows_and_constant_views():
-    X = np.random.default_rng(0).standard_normal((80, 12))
-    X[7] = 0
-    X[9:30] = X[8]
-    views = [X, np.ones((80, 3)), np.zeros((80, 2)), X.repeat(8, axis=1)]
-    W = similarity.self_representation(views)
-    sparse = similarity.sparse_self_representation(views, n_candidates=79, n_longest=79)
-    # Of equal samples the dense path rounds 1 - |u|^2 in its own way.
-    np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["n_candidates", "n_longest", "scale_neighbors", "cap", "scales"])
@@ -147,11 +147,3 @@ def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)
-
-
-def test_sparse_views_have_the_graph_of_dense_ones():
-    views = [np.maximum(X, 0) for X in subspaces(90, n_features=(20, 200))]
-    expected = similarity.sparse_self_representation(views)
-    graphs = similarity.sparse_self_representation([scipy.sparse.csr_array(X) for X in views])
-    for A, B in zip(graphs, expected, strict=True):
-        np.testing.assert_allclose(A.toarray(), B.toarray(), atol=1e-5)

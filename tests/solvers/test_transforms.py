@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from reference.proximal import frontal_shrink, view_nuclear_shrink
+from reference.proximal import svt, view_nuclear_shrink
 
 from mvsc_fast.similarity import self_representation
 from mvsc_fast.solvers._transforms import (
@@ -54,10 +54,7 @@ def test_a_basis_of_the_wrong_shape_or_not_orthonormal_is_refused():
 def test_the_identity_is_a_transform_too():
     T = np.random.default_rng(0).standard_normal((3, 6, 4))
     views = [np.ones((6, 2))]
-    identity, basis = (
-        resolve_sample_transform("identity", views),
-        resolve_sample_transform(np.eye(6), views),
-    )
+    identity, basis = (resolve_sample_transform(kind, views) for kind in ("identity", np.eye(6)))
     for transform in (identity, basis):
         np.testing.assert_array_equal(transform.inverse(transform.forward(T, 1), 1), T)
     first, second = T.copy(), T.copy()
@@ -71,7 +68,7 @@ def test_frontal_shrinkage_along_the_views_equals_its_definition(v):
     T = np.random.default_rng(v).standard_normal((v, 7, 7))
     for transform, expected in (
         (resolve_view_transform("dft", v, T.dtype), view_nuclear_shrink(T, 0.9)),
-        (resolve_view_transform("identity", v, T.dtype), frontal_shrink(T, 0.9 / np.sqrt(v))),
+        (resolve_view_transform("identity", v, T.dtype), svt(T, 0.9 / np.sqrt(v))),
     ):
         hat = transform.forward(T, axis=0)
         transform.shrink_frontal(hat, 0.9)

@@ -1,13 +1,14 @@
-"""Every proximal map equals its definition, is a projection or firmly nonexpansive, and does not
-depend on the number of threads."""
+"""Every kernel equals its definition; proximal maps are projections or firmly nonexpansive."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import proximal
+from reference import recovery as twins
 
 from mvsc_fast import _kernels as kernels
+from mvsc_fast._utils.threads import blas_threads
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 MAPS = {
@@ -45,16 +46,27 @@ def test_equals_its_definition(kernel, twin, dtype, v, n, t):
     np.testing.assert_allclose(apply(kernel, T, t), expected, atol=TOLERANCE[dtype] * scale)
 
 
-@pytest.mark.parametrize("kernel", [kernels.tube_shrink, kernels.slice_shrink, kernels.slice_clip])
-@pytest.mark.parametrize("shape", [(3, 4, 9), (2, 9, 4), (5, 3, 2), (1, 3, 300)])
-def test_rectangular_tensors(kernel, shape):
-    T = random_tensor(*shape)
-    np.testing.assert_allclose(apply(kernel, T, 0.8), MAPS[kernel](T, 0.8), atol=1e-12)
+CHUNK, TILE = 256, 32  # tubes, and entries of a tile's edge, that are handled together
+ROWS = [(3, 4, 9), (2, 9, 4), (5, 3, 2), (1, 3, 300)]
+ROWS += [(3, 2, n) for n in (CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1)]
+SQUARES = [(1, n, n) for n in (TILE - 1, TILE, TILE + 1, CHUNK - 1, CHUNK, CHUNK + 1)]
+SQUARES += [(4, 70, 70)]
 
 
-def test_empty_tensors_stay_empty():
-    for kernel in MAPS:
-        assert apply(kernel, np.zeros((2, 0, 0)), 1.0).shape == (2, 0, 0)
+@by_map
+@dtypes
+def test_threads_and_sizes_where_loops_change(kernel, twin, dtype):
+    """Any number of threads gives the same bits; symmetric maps return symmetric slices."""
+    symmetric = kernel in (kernels.symmetric_shrink, kernels.symmetric_clip)
+    t = 5.0 if symmetric else 1.3
+    for shape in SQUARES if symmetric else ROWS:
+        T = random_tensor(*shape, dtype=dtype)
+        out = apply(kernel, T, t, n_threads=3)
+        tolerance = TOLERANCE[dtype] * 30
+        np.testing.assert_allclose(out, twin(T.astype(np.float64), t), atol=tolerance)
+        np.testing.assert_array_equal(out, apply(kernel, T, t))
+        if symmetric:
+            np.testing.assert_array_equal(out, out.transpose(0, 2, 1))
 
 
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0])
@@ -65,20 +77,6 @@ def test_symmetric_maps_on_every_side_of_the_spectrum(kernel, shift, t):
     on one side, so that every recipe and both tridiagonal eigensolvers are used."""
     T = random_tensor(2, 100, 100) + 14 * shift * np.eye(100)
     np.testing.assert_allclose(apply(kernel, T, t), MAPS[kernel](T, t), atol=1e-12)
-
-
-def test_symmetric_maps_count_the_eigenvalues_of_the_mean_with_the_transpose():
-    T = random_tensor(2, 30, 30)
-    expected = np.linalg.eigvalsh((T + T.transpose(0, 2, 1)) / 2)
-    outside = kernels.symmetric_shrink(T, 2.0)
-    np.testing.assert_array_equal(outside, (np.abs(expected) > 2.0).sum(axis=1))
-
-
-@dtypes
-def test_symmetric_maps_return_exactly_symmetric_slices(dtype):
-    for kernel in (kernels.symmetric_shrink, kernels.symmetric_clip):
-        out = apply(kernel, random_tensor(2, 50, 50, dtype=dtype), 1.5)
-        np.testing.assert_array_equal(out, out.transpose(0, 2, 1))
 
 
 def test_repeated_and_zero_eigenvalues():
@@ -98,15 +96,6 @@ def test_singular_values_below_the_resolution_of_a_gram_matrix():
     out = apply(kernels.slice_shrink, T, 5e-11)
     np.testing.assert_allclose(
         np.linalg.svd(out[:, 0], compute_uv=False), [1 - 5e-11, 5e-11], rtol=1e-5
-    )
-
-
-@by_map
-@dtypes
-def test_bit_identical_for_any_thread_count(kernel, twin, dtype):
-    T = random_tensor(4, 70, 70, dtype=dtype)
-    np.testing.assert_array_equal(
-        apply(kernel, T, 1.0, n_threads=1), apply(kernel, T, 1.0, n_threads=3)
     )
 
 
@@ -160,6 +149,9 @@ def test_counts():
     ranks = kernels.slice_shrink(T.copy(), 4.0)
     expected = [(np.linalg.svd(T[:, j], compute_uv=False) > 4.0).sum() for j in range(20)]
     np.testing.assert_array_equal(ranks, expected)
+    eigenvalues = np.linalg.eigvalsh((T + T.transpose(0, 2, 1)) / 2)
+    outside = kernels.symmetric_shrink(T.copy(), 2.0)
+    np.testing.assert_array_equal(outside, (np.abs(eigenvalues) > 2.0).sum(axis=1))
 
 
 @dtypes
@@ -199,37 +191,143 @@ def test_not_converged_is_an_error_that_names_the_slice():
         kernels.symmetric_shrink(T, 1.0)
 
 
-def test_square_slices_are_demanded():
-    with pytest.raises(ValueError, match="4 x 5"):
-        kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
+# ------------------------------------------------------------------ large slices and unfoldings
+
+THRESHOLDS = [0.0, 1e-9, 1e-3, 0.3, 2.0, 9.0, 1e3]
 
 
-CHUNK, TILE = 256, 32  # tubes, and entries of a tile's edge, that are handled together
-
-
-@dtypes
-@pytest.mark.parametrize("kernel", [kernels.tube_shrink, kernels.slice_shrink, kernels.slice_clip])
-@pytest.mark.parametrize("n", [CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1])
-def test_rows_at_the_edges_of_a_chunk(kernel, dtype, n):
-    T = random_tensor(3, 2, n, dtype=dtype)
-    np.testing.assert_allclose(
-        apply(kernel, T, 1.3, n_threads=2),
-        MAPS[kernel](T.astype(np.float64), 1.3),
-        atol=TOLERANCE[dtype] * 20,
-    )
+SQUARE_SHAPES = [(v, n, n) for v in (1, 2, 5) for n in (1, 2, 7, 40, 65)]
+OBLONG_SHAPES = [(3, m, n) for m, n in ((1, 9), (3, 9), (4, 9), (30, 40), (9, 4))]
 
 
 @dtypes
-@pytest.mark.parametrize("kernel", [kernels.symmetric_shrink, kernels.symmetric_clip])
-@pytest.mark.parametrize("n", [TILE - 1, TILE, TILE + 1, CHUNK - 1, CHUNK, CHUNK + 1])
-def test_slices_at_the_edges_of_a_tile(kernel, dtype, n):
-    T = random_tensor(1, n, n, dtype=dtype)
-    np.testing.assert_allclose(
-        apply(kernel, T, 5.0), MAPS[kernel](T.astype(np.float64), 5.0), atol=TOLERANCE[dtype] * 30
+@pytest.mark.parametrize("shape", SQUARE_SHAPES + OBLONG_SHAPES)
+@pytest.mark.parametrize("t", THRESHOLDS)
+def test_shrinkage_equals_its_definition(dtype, shape, t):
+    """3 x 3 rows are as many as 9 columns, 3 x 4 more: the other Gram matrix of the unfolding."""
+    T = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    exact = T.astype(np.float64)
+    scale = TOLERANCE[dtype] * np.sqrt(shape[2]) * max(np.abs(T).max(), 1.0)
+    out = T.copy()
+    ranks = kernels.frontal_shrink(out, t)
+    np.testing.assert_allclose(out, proximal.svt(exact, t), atol=scale)
+    if t >= 1e-3:
+        expected = (np.linalg.svd(exact, compute_uv=False) > t).sum(axis=1)
+        np.testing.assert_array_equal(ranks, expected)
+    for axis, unfolding in ((1, np.hstack(exact)), (2, np.vstack(exact))):
+        out = T.copy()
+        rank = kernels.mode_shrink(out, t, axis)
+        np.testing.assert_allclose(out, proximal.mode_shrink(exact, t, axis), atol=scale)
+        assert t < 1e-3 or rank == (np.linalg.svd(unfolding, compute_uv=False) > t).sum()
+    pair = exact[0] + 1j * exact[-1]
+    out = (T[:1] + 1j * T[-1]).copy()
+    kernels.frontal_shrink(out, t)
+    np.testing.assert_allclose(out[0], proximal.svt(pair, t), atol=2 * scale)
+
+
+@pytest.mark.parametrize("n", [288, 323])
+def test_large_complex_slices(n):
+    """LAPACK reduces them in panels of columns."""
+    T = random_tensor(2, n, n)
+    A = T[0] + 1j * T[1]
+    U, s, Vh = np.linalg.svd(A)
+    t = s[n // 2 - 1 : n // 2 + 1].mean()  # at a singular value rounding decides
+    out = A[None].copy()
+    assert kernels.frontal_shrink(out, t) == n // 2
+    np.testing.assert_allclose(out[0], (U * np.maximum(s - t, 0)) @ Vh, atol=1e-12)
+
+
+@pytest.mark.parametrize("t", [1e-12, 1e-9, 1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("decay", [1e-4, 1e-8, 1e-12])
+def test_small_singular_values_beside_large_ones(t, decay):
+    """A Gram matrix squares them away; the error stays below what it could at worst do."""
+    rng = np.random.default_rng(0)
+    Q, R = (np.linalg.qr(rng.standard_normal((30, 30)))[0] for _ in range(2))
+    A = (Q * np.geomspace(1.0, decay, 30)) @ R.T
+    out = A[None].copy()
+    kernels.frontal_shrink(out, t)
+    error = np.abs(out[0] - proximal.svt(A, t)).max()
+    assert error <= 1e-9
+
+
+def test_low_rank_matrices_and_zeros():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((25, 3)) @ rng.standard_normal((3, 25))
+    T = np.stack([A, np.zeros((25, 25))])
+    out = T.copy()
+    np.testing.assert_array_equal(kernels.frontal_shrink(out, 1e-3), [3, 0])
+    np.testing.assert_allclose(out, proximal.svt(T, 1e-3), atol=1e-12)
+    assert not out[1].any()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-150, 1e-8, 1.0, 1e8, 1e150]))
+def test_shrinkage_follows_the_scale(seed, scale):
+    T = random_tensor(2, 6, 6, seed)
+    out, scaled = T.copy(), scale * T
+    kernels.mode_shrink(out, 1.0, 1)
+    kernels.mode_shrink(scaled, scale, 1)
+    np.testing.assert_allclose(scaled / scale, out, atol=1e-12)
+
+
+def test_bad_shapes():
+    with pytest.raises(ValueError, match="floating-point numbers, got int64"):
+        kernels.frontal_shrink(np.zeros((2, 3, 3), dtype=np.int64), 1.0)
+    assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
+    assert kernels.mode_shrink(np.zeros((0, 3, 3)), 1.0, 1) == 0
+
+
+def test_thread_count_of_blas_does_not_matter_much():
+    T = random_tensor(3, 150, 150)
+    results = []
+    for threads in (1, 2):
+        out = T.copy()
+        with blas_threads(threads):
+            kernels.mode_shrink(out, 5.0, 2)
+        results.append(out)
+    np.testing.assert_allclose(results[0], results[1], atol=1e-12)
+
+
+# ------------------------------------------------------------------ passes of TRPCA and SNN
+
+
+@dtypes
+@pytest.mark.parametrize("n", [CHUNK - 1, CHUNK, CHUNK + 1])
+def test_the_pass_of_trpca_is_its_twin(dtype, n):
+    rng = np.random.default_rng(0)
+    W, L, S, Y, X = rng.standard_normal((5, 3, 4, n)).astype(dtype)
+    basis = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    expected = twins.trpca_pass(
+        *(A.astype(np.float64) for A in (W, L, S, Y, X)), basis, lam=0.4, mu=2.0, mu_next=2.2
     )
+    change = kernels.trpca_pass(W, L, S, Y, X, basis, lam=0.4, mu=2.0, mu_next=2.2, n_threads=2)
+    for found, twin in zip((L, S, Y, X, change), expected, strict=True):
+        np.testing.assert_allclose(found, twin, atol=TOLERANCE[dtype] * 10)
+
+
+@dtypes
+@pytest.mark.parametrize("n", [1, TILE - 1, TILE, TILE + 1, 3 * TILE])
+def test_the_pass_of_snn_is_its_twin(dtype, n):
+    rng = np.random.default_rng(0)
+    W, E, L3, Y3 = rng.standard_normal((4, 3, n, n)).astype(dtype)
+    W, E, L3, Y3 = (A + A.transpose(0, 2, 1) for A in (W, E, L3, Y3))
+    L1, Y1, X = rng.standard_normal((3, 3, n, n)).astype(dtype)
+    mapper = rng.standard_normal((3, 3))
+    expected = twins.snn_pass(
+        *(A.astype(np.float64) for A in (W, E, L1, Y1, X, L3, Y3)), mapper, mu=2.0, mu_next=2.2
+    )
+    change, gram = kernels.snn_pass(
+        W, E, L1, Y1, X, L3, Y3, mapper, mu=2.0, mu_next=2.2, n_threads=2
+    )
+    for found, twin in zip((E, L1, Y1, X, L3, Y3, change, gram), expected, strict=True):
+        np.testing.assert_allclose(found, twin, atol=TOLERANCE[dtype] * 20, rtol=1e-5)
+
+
+# ------------------------------------------------------------------ refusals
 
 
 def test_kernels_refuse_arrays_they_cannot_work_on():
+    with pytest.raises(ValueError, match="4 x 5"):
+        kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
     with pytest.raises(ValueError, match="float64.*, got .*int64"):
         kernels.tube_shrink(np.zeros((2, 3, 3), dtype=int), 1.0)
     with pytest.raises(ValueError, match="contiguous"):
