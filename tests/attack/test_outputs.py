@@ -46,8 +46,11 @@ def test_a_full_standard_output(data):
     assert "No space left on device" in run.stderr
 
 
-def test_a_file_that_may_not_grow_leaves_the_old_one(data):
-    old = data.parent / "old.html"
+@pytest.mark.parametrize(
+    ("option", "name"), [("--labels", "old.csv"), ("--save", "old.pkl"), ("--report", "old.html")]
+)
+def test_a_file_that_may_not_grow_leaves_the_old_one(option, name, data):
+    old = data.parent / name
     old.write_text("old")
     run_python(
         """
@@ -55,13 +58,13 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(data):
         from mvsc_fast.cli import main
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (64, -1))
-        data, old = sys.argv[1:]
-        for options in (["--labels", old], ["--save", old], ["--report", old, "--method", "snn"]):
-            assert main(["cluster", data, "--clusters", "3", *options]) == 2
-            assert open(old).read() == "old"
+        data, old, option = sys.argv[1:]
+        assert main(["cluster", data, "--clusters", "3", "--method", "snn", option, old]) == 2
         """,
         data,
         old,
+        option,
         fresh=True,
     )
+    assert old.read_text() == "old"
     assert sorted(os.listdir(data.parent)) == [data.name, old.name]
