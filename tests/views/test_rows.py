@@ -67,24 +67,6 @@ def test_ties_have_one_label_in_any_order(views, wrap, max_samples):
         assert adjusted_rand_score(quietly(wide).labels_, model.labels_) == 1
 
 
-def test_a_row_is_missing_if_it_lacks_more_than_half_of_its_cells(views):
-    views[0] = views[0][:, :4]
-    model = quietly(views)
-    new = [X[:2].copy() for X in views]
-    new[0][:] = NAN
-    missing = quietly_margin(model, new)
-    new[0][:, 0] = views[0][:2, 0]
-    np.testing.assert_array_equal(quietly_margin(model, new), missing)
-    new[0][:, 1] = views[0][:2, 1]
-    assert (quietly_margin(model, new) != missing).all()
-
-
-def quietly_margin(model, views):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of missing cells
-        return model.predict_margin(views)
-
-
 @pytest.mark.parametrize("present", [1, 2])
 def test_a_view_needs_two_samples(views, present):
     views[2][present:] = NAN
@@ -108,20 +90,19 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
         model.predict([wrap(X) for X in views])
 
 
-def test_cells_of_sparse_rows_and_columns_without_values_are_refused(views):
-    sparse = [scipy.sparse.csr_array(X) for X in views]
-    sparse[0].data[sparse[0].indptr[4] + 1] = NAN
-    with pytest.raises(ValueError, match="view 0 has nan in row 4, column 1"):
-        fitted(sparse)
-    views[0][:, 2] = NAN
-    with pytest.raises(ValueError, match="view 0 has no values in column 2"):
-        fitted(views)
-
-
-def test_infinite_values_that_cancel_are_no_missing_cells(views):
-    views[0][7, :2] = np.inf, -np.inf
-    with pytest.raises(ValueError, match="view 0 has inf in row 7, column 0"):
-        fitted(views)
+@pytest.mark.parametrize(
+    ("cells", "values", "wrap", "message"),
+    [
+        ((4, 1), NAN, scipy.sparse.csr_array, "nan in row 4, column 1"),
+        ((slice(None), 2), NAN, np.asarray, "no values in column 2"),
+        ((7, [0, 1]), [np.inf, -np.inf], np.asarray, "inf in row 7, column 0"),
+    ],
+    ids=["missing cell of a sparse row", "missing column", "infinite cells that cancel"],
+)
+def test_cells_that_cannot_be_filled_are_refused(views, cells, values, wrap, message):
+    views[0][cells] = values
+    with pytest.raises(ValueError, match=f"view 0 has {message}"):
+        fitted([wrap(X) for X in views])
 
 
 @pytest.mark.filterwarnings("ignore:without any", "ignore:the labels agree little")
@@ -136,12 +117,6 @@ def test_a_subsample_depends_on_the_seed_and_not_on_the_order(views):
     back = fitted([X[::-1] for X in views], max_samples=30)
     np.testing.assert_array_equal(89 - back.samples_[::-1], first.samples_)
     np.testing.assert_array_equal(back.labels_[::-1], first.labels_)
-
-
-def test_as_many_samples_as_clusters_are_enough():
-    assert len(set(quietly([np.eye(3, 5)], 3).labels_)) == 3
-    with pytest.raises(ValueError, match="n_clusters"):
-        fitted([np.eye(3, 5)], 4)
 
 
 def test_rows_that_vanish_beside_their_view_are_zeros(views):
@@ -168,29 +143,8 @@ def test_wide_rows_have_the_clusters_of_their_components():
     assert model.predictor_.model.image.nbytes < 8e6
 
 
-def test_negative_zeros_are_zeros():
-    """The samples that are drawn depend on the values."""
-    X = np.random.default_rng(0).poisson(0.7, (200, 5)).astype(float)
-    signed = np.where(X == 0, -0.0, X)
-    a, b = (quietly([V], 3, max_samples=60) for V in (X, signed))
-    np.testing.assert_array_equal(a.samples_, b.samples_)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
-
-
 def test_many_samples_of_a_sparse_view_have_the_order_of_a_dense_one():
     X = np.random.default_rng(0).poisson(0.7, (2100, 5)) * np.linspace(1, 4, 2100)[:, None]
     X[:1050] = X[:1050, ::-1] ** 2
     a, b = (quietly([V], 3, max_samples=60) for V in (X, scipy.sparse.csr_array(X)))
     np.testing.assert_array_equal(a.samples_, b.samples_)
-
-
-def test_a_negative_value_outside_the_sample_is_a_value_of_the_fit():
-    X = np.random.default_rng(0).poisson(1.0, (200, 90)).astype(float)  # not lifted
-    model = quietly([X], 3, max_samples=60)
-    (outside, *_) = np.setdiff1d(np.flatnonzero(X[:, 0] == 0), model.samples_)
-    X[outside, 0] = -1e-9
-    again = quietly([X], 3, max_samples=60)
-    np.testing.assert_array_equal(again.samples_, model.samples_)
-    with pytest.warns(UserWarning, match="negative values in view 0"):
-        model.predict([X])
-    again.predict([X])  # without a warning
