@@ -9,7 +9,6 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 import zarr
 from conftest import memory_map
 
@@ -39,21 +38,6 @@ KEPT = {
     "zarr": lambda X, folder: zarr.array(X, chunks=(70, 3)),
     "dask": lambda X, folder: da.from_array(X, chunks=((130, 0, 170, 200), -1)),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-@pytest.mark.parametrize("rows", [33, 1000])
-def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_path, name, rows):
-    expected = summarised(RowSource(views))
-    source = read_views([KEPT[name](X, tmp_path) for X in views])
-    source.rows = rows
-    assert (source.n_samples, source.n_features) == (500, [7, 30])
-    for facts, same in zip(summarised(source).views, expected.views, strict=True):
-        assert (facts.n_samples, facts.least, facts.largest) == (500, same.least, same.largest)
-    np.testing.assert_array_equal(drawn_samples(source), drawn_samples(RowSource(views)))
-    numbers = np.array([499, 0, 3, 212, 130, 131])
-    for found, X in zip(source.take(numbers), views, strict=True):
-        np.testing.assert_array_equal(found, X[numbers])
 
 
 def drawn_samples(source):
@@ -117,40 +101,6 @@ def test_given_labels_stay_and_others_come_from_their_rows(views):
     expected = (views[0][:, 0] > 0).astype(int)
     expected[[0, 59, 60, 499]] = 7, 8, 9, 10
     np.testing.assert_array_equal(labels, expected)
-
-
-@pytest.mark.parametrize(
-    ("layout", "value"),
-    [
-        (np.asarray, -np.inf),
-        (scipy.sparse.csr_array, -np.inf),
-        (scipy.sparse.csr_array, np.nan),
-    ],
-)
-def test_the_first_entry_that_cannot_be_used_is_named(views, layout, value):
-    message = f"view 1 has {value} in row 410, column 5: impute or remove such samples"
-    broken = [views[0], views[1].copy()]
-    broken[1][410, 5] = broken[1][411, 2] = value
-    source = RowSource([layout(X) for X in broken], rows=64)
-    with pytest.raises(ValueError, match=message):
-        summarised(source)
-    with pytest.raises(ValueError, match=message):
-        labels_of(source, len, np.empty(0, int), np.empty(0, int))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (lambda X: [X, X[:-1]], "view 1 has 499 samples, view 0 has 500"),
-        (lambda X: [X, X.astype(complex)], "Complex data not supported: view 1 has dtype complex"),
-        (lambda X: [X, X[:, :0]], r"view 1: found array with 0 feature.s. .shape=.500, 0.. while"),
-        (lambda X: [X, X[0]], "view 1 is a 1D array of 7 entries"),
-        (lambda X: [X, X[:, :, None]], r"view 1 has shape .500, 7, 1.: it must have rows and col"),
-    ],
-)
-def test_views_that_do_not_fit_together(views, given, message):
-    with pytest.raises(ValueError, match=message):
-        read_views([da.from_array(X) for X in given(views[0])])
 
 
 def test_dask_arrays_must_be_chunked_by_rows_alike(views):
