@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -15,11 +16,12 @@ from mvsc_fast.methods import _base
 from mvsc_fast.preprocessing import FrameEncoder
 
 IDS = np.array([f"s{i:03d}" for i in range(150)])
+STANDARD = ["--scale", "standard"]
 
 
 @pytest.fixture(scope="module")
 def cohort(tmp_path_factory):
-    """Two tables of 100 samples, whose columns have different units, and their saved model."""
+    """Two tables of 100 samples, whose columns have different units, and their saved models."""
     folder = tmp_path_factory.mktemp("cohort")
     views, y = datasets.make_multiview_subspaces(150, 3, random_state=0)
     tables = {}
@@ -28,7 +30,8 @@ def cohort(tmp_path_factory):
         columns = [f"{name}_{j}" for j in range(X.shape[1])]
         tables[name] = pd.DataFrame(X * units + 5 * units, pd.Index(IDS, name="who"), columns)
         tables[name].iloc[:100].to_csv(folder / f"{name}.csv")
-    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard")
+    for model in ("model.pkl", "model.mvsc"):
+        fit(folder, "rna.csv", "mirna.csv", *STANDARD, model=model)
     return folder, tables, y
 
 
@@ -38,17 +41,21 @@ def fit(folder, *arguments, model="model.pkl"):
     assert main(["cluster", *map(str, files), "--clusters", "3", *outputs]) == 0
 
 
-def labelled(folder, *files, model="model.pkl"):
-    """Labels that the command writes, by id."""
+def predicted(folder, *files, model="model.pkl", options=(), code=0):
+    """The table that the command writes, by id."""
     out = folder / "labels.csv"
-    arguments = [str(folder / model), *map(str, files), "--labels", str(out)]
-    assert main(["predict", *arguments]) == 0
-    return pd.read_csv(out, index_col=0).cluster
+    arguments = [folder / model, *files, *options, "--labels", out]
+    assert main(["predict", *map(str, arguments)]) == code
+    return pd.read_csv(out, index_col=0)
+
+
+def labelled(folder, *files, model="model.pkl"):
+    return predicted(folder, *files, model=model).cluster
 
 
 def score(y, labels):
-    places = [IDS.tolist().index(one) for one in labels.index]
-    return metrics.clustering_scores(y[places], labels.to_numpy())["acc"]
+    positions = [IDS.tolist().index(text) for text in labels.index]
+    return metrics.clustering_scores(y[positions], labels.to_numpy())["acc"]
 
 
 def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
@@ -67,14 +74,13 @@ def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("scaled", [[], ["--scale", "standard"]])
+@pytest.mark.parametrize("scaled", [[], STANDARD], ids=["as they are", "scaled"])
 def test_files_without_names_of_columns_warn(cohort, tmp_path, capsys, scaled):
     folder, tables, _ = cohort
     for name, table in tables.items():
-        table.iloc[:100].to_csv(tmp_path / f"{name}.csv")
         np.save(tmp_path / f"{name}.npy", table.iloc[100:].to_numpy())
-    fit(tmp_path, "rna.csv", "mirna.csv", *scaled)
-    labelled(tmp_path, *(f"{name}={tmp_path / name}.npy" for name in tables))
+    fit(folder, "rna.csv", "mirna.csv", *scaled, model="names.pkl")
+    labelled(folder, *(f"{name}={tmp_path / name}.npy" for name in tables), model="names.pkl")
     err = capsys.readouterr().err
     assert err.count("warning: ") == err.count("warning: no column names, unlike in fit") == 1
 
@@ -83,23 +89,19 @@ def test_files_without_names_of_columns_warn(cohort, tmp_path, capsys, scaled):
 @pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
 def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     folder, tables, _ = cohort
-    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model=model)
-    rng, new = np.random.default_rng(0), {}
+    files, rng = [], np.random.default_rng(0)
     for name, table in tables.items():
-        new[name] = table.iloc[100:].copy()
+        new, files = table.iloc[100:].copy(), [*files, tmp_path / f"{name}.csv"]
         scale = table.std().to_numpy() * rng.standard_normal((25, table.shape[1]))
-        new[name].iloc[25:] = table.mean().to_numpy() + scale
-        new[name].to_csv(tmp_path / f"{name}.csv")
-    labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv", model=model)
-    out = tmp_path / "margins.csv"
-    arguments = [*map(str, (folder / model, tmp_path / "rna.csv", tmp_path / "mirna.csv"))]
-    assert main(["predict", *arguments, "--certainty", "--labels", str(out)]) == 0
-    found = pd.read_csv(out, index_col=0)
-    assert list(found) == ["cluster", "margin", "unlike"] and found.cluster.equals(labels)
-    assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
-    assert found.margin[:25].mean() > found.margin[25:].mean() + 0.2
-    assert found.unlike[:25].mean() < 0.3 < found.unlike[25:].mean()
-    far = found.unlike.sum()
+        new.iloc[25:] = table.mean().to_numpy() + scale
+        new.to_csv(files[-1])
+    labels = labelled(folder, *files, model=model)
+    table = predicted(folder, *files, model=model, options=["--certainty"])
+    assert list(table) == ["cluster", "margin", "unlike"] and table.cluster.equals(labels)
+    assert table.margin.between(0, 1).all() and set(table.unlike) == {0, 1}
+    assert table.margin[:25].mean() > table.margin[25:].mean() + 0.2
+    assert table.unlike[:25].mean() < 0.3 < table.unlike[25:].mean()
+    far = table.unlike.sum()
     told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
     err = capsys.readouterr().err
     assert err.count(told) == 2 and "--certainty" in err  # of either call, once
@@ -125,46 +127,39 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
 @pytest.mark.parametrize("mark", ".,")
 @pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
 @pytest.mark.filterwarnings("ignore:the labels agree little", "ignore:.*unlike")
-def test_the_decimal_mark_is_that_of_the_fit(cohort, tmp_path, capsys, mark, model):
+def test_the_decimal_mark_is_that_of_the_fit(cohort, tmp_path, mark, model):
     """A single sample may have values that all look like thousands, such as 140.884."""
     _, tables, _ = cohort
     forms = {"decimal": mark, "sep": ";"}
     tables["rna"].iloc[:100].to_csv(tmp_path / "rna.csv", **forms)
     fit(tmp_path, "rna.csv", *(["--decimal", mark] if mark == "," else []), model=model)
-    capsys.readouterr()
-    sample = tables["rna"].iloc[[120]] * 0 + 140.884
-    sample.to_csv(tmp_path / "new.csv", **forms)
-    assert main(["predict", str(tmp_path / model), str(tmp_path / "new.csv")]) == 0
-    labels = capsys.readouterr().out
-    sample.to_csv(tmp_path / "new.csv")
-    options = ["--decimal", "."]
-    assert main(["predict", str(tmp_path / model), str(tmp_path / "new.csv"), *options]) == 0
-    assert capsys.readouterr().out == labels
+    sample, new = tables["rna"].iloc[[120]] * 0 + 140.884, tmp_path / "new.csv"
+    sample.to_csv(new, **forms)
+    labels = predicted(tmp_path, new, model=model)
+    sample.to_csv(new)
+    assert predicted(tmp_path, new, model=model, options=["--decimal", "."]).equals(labels)
 
 
-def test_arrays_tell_no_decimal_mark(cohort, tmp_path, capsys):
+def test_arrays_tell_no_decimal_mark(cohort, tmp_path, refused):
     _, tables, _ = cohort
     np.save(tmp_path / "rna.npy", tables["rna"].to_numpy())
     fit(tmp_path, "rna.npy")
     (tables["rna"].iloc[[120]] * 0 + 140.884).to_csv(tmp_path / "new.csv", index=False)
-    assert main(["predict", str(tmp_path / "model.pkl"), str(tmp_path / "new.csv")]) == 2
-    assert "'140.884'" in capsys.readouterr().err
+    assert "'140.884'" in refused("predict", tmp_path / "model.pkl", tmp_path / "new.csv")
 
 
 @pytest.mark.filterwarnings("default")
-def test_files_with_few_ids_in_common(cohort, tmp_path, capsys):
+def test_files_with_few_ids_in_common(cohort, tmp_path, capsys, refused):
     folder, tables, _ = cohort
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
     tables["rna"].iloc[100:130].to_csv(paths[0])
-    tables["mirna"].iloc[100:130].rename(index=lambda one: f"q{one}x").to_csv(paths[1])
-    files = list(map(str, paths))
-    assert main(["predict", str(folder / "model.pkl"), *files]) == 2
-    err = capsys.readouterr().err
-    assert "have 0 ids in common (only in" in err and "--join" not in err
+    tables["mirna"].iloc[100:130].rename(index="q{}x".format).to_csv(paths[1])
+    message = refused("predict", folder / "model.pkl", *paths)
+    assert "have 0 ids in common (only in" in message and "--join" not in message
     for first, few in ((117, True), (115, False)):
         tables["mirna"].iloc[first:150].to_csv(paths[1])
         labelled(folder, *paths)
-        told = f"b.csv and {files[0]} have {130 - first} ids in common"
+        told = f"b.csv and {paths[0]} have {130 - first} ids in common"
         assert (told in capsys.readouterr().err) == few
 
 
@@ -191,24 +186,22 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, ca
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),
         (["rna={rna}", "rna={rna}"], "a view is given more than once"),
-        (["{upper}", "{mirna}"], "0 ids in common (only in"),
     ],
 )
-def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, message):
+def test_files_that_are_not_those_of_the_model(cohort, tmp_path, refused, files, message):
     folder, tables, _ = cohort
     tables["rna"].iloc[:, 4:].to_csv(tmp_path / "lacks.csv")
-    tables["rna"].rename(index=str.upper).to_csv(tmp_path / "upper.csv")
     tables["rna"].T.to_csv(tmp_path / "turned.csv")
-    known = {name: tmp_path / f"{name}.csv" for name in ("lacks", "upper", "turned")}
-    known |= {name: folder / f"{name}.csv" for name in tables}
-    given = [file.format(**known) for file in files]
-    assert main(["predict", str(folder / "model.pkl"), *given]) == 2
-    assert message in capsys.readouterr().err
+    paths = {name: tmp_path / f"{name}.csv" for name in ("lacks", "turned")}
+    paths |= {name: folder / f"{name}.csv" for name in tables}
+    files = [file.format(**paths) for file in files]
+    assert message in refused("predict", folder / "model.pkl", *files)
 
 
-def test_predict_advises_nothing_that_it_refuses(cohort, tmp_path, capsys):
+def test_predict_advises_nothing_that_it_refuses(cohort, tmp_path, refused):
     folder, tables, _ = cohort
-    other, path = folder / "mirna.csv", tmp_path / "rna.csv"
+    path = tmp_path / "rna.csv"
+    words = ["predict", folder / "model.pkl", path, folder / "mirna.csv"]
     for rows, cell, message in (
         (3, -999, "3 cells of -999, .* empty .*: 'rna_2'; correct the file"),
         (1, "low", "line 2, column 'rna_2' is 'low', not a number: correct it, or leave it empty"),
@@ -216,13 +209,11 @@ def test_predict_advises_nothing_that_it_refuses(cohort, tmp_path, capsys):
         table = tables["rna"].astype(object)
         table.iloc[:rows, 2] = cell
         table.to_csv(path)
-        assert main(["predict", str(folder / "model.pkl"), str(path), str(other)]) == 2
-        error = capsys.readouterr().err
+        error = refused(*words)
         assert re.search(message, error) and "--columns" not in error
     table = tables["rna"].rename(columns={"rna_3": "rna_2"}).assign(rna_3=1.0)
     table.to_csv(path)
-    assert main(["predict", str(folder / "model.pkl"), str(path), str(other)]) == 2
-    assert "columns of the model more than once: 'rna_2'" in capsys.readouterr().err
+    assert "columns of the model more than once: 'rna_2'" in refused(*words)
 
 
 def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
@@ -240,19 +231,19 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
         for name in tables:
             np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
     fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard")
-    found = labelled(tmp_path, tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy")
-    assert metrics.clustering_scores(y[100:], found.to_numpy())["acc"] > 0.9
+    labels = labelled(tmp_path, tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy")
+    assert metrics.clustering_scores(y[100:], labels.to_numpy())["acc"] > 0.9
 
 
-def test_a_file_for_c_programs_has_the_labels_of_a_pickle(cohort, tmp_path, capsys):
+def test_a_file_for_c_programs_has_the_labels_of_a_pickle(cohort, capsys, refused):
     folder, _, _ = cohort
-    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model="model.mvsc")
+    fit(folder, "rna.csv", "mirna.csv", *STANDARD, model="model.mvsc")
     files = folder / "rna.csv", folder / "mirna.csv"
     assert labelled(folder, *files, model="model.mvsc").equals(labelled(folder, *files))
     assert "model.mvsc contains rows of the data" in capsys.readouterr().err
     (folder / "damaged.mvsc").write_bytes((folder / "model.mvsc").read_bytes()[:-9])
-    assert main(["predict", str(folder / "damaged.mvsc"), *map(str, files)]) == 2
-    assert "damaged.mvsc: the model is damaged or incomplete" in capsys.readouterr().err
+    message = refused("predict", folder / "damaged.mvsc", *files)
+    assert "damaged.mvsc: the model is damaged or incomplete" in message
 
 
 def test_a_model_without_scaling_and_one_in_the_format_of_skops(cohort, tmp_path):
@@ -262,45 +253,41 @@ def test_a_model_without_scaling_and_one_in_the_format_of_skops(cohort, tmp_path
     fit(tmp_path, str(tmp_path / "a.npz"))
     assert len(labelled(tmp_path, tmp_path / "b.npz")) == 50
     pytest.importorskip("skops")
-    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model="model.skops")
+    fit(folder, "rna.csv", "mirna.csv", *STANDARD, model="model.skops")
     files = folder / "rna.csv", folder / "mirna.csv"
-    same = labelled(folder, *files, model="model.skops") == labelled(folder, *files)
-    assert same.all()
+    assert labelled(folder, *files, model="model.skops").equals(labelled(folder, *files))
 
 
 @pytest.mark.filterwarnings("default")
 def test_a_model_of_another_version_warns(cohort, monkeypatch, capsys):
     folder, _, _ = cohort
     monkeypatch.setattr(_base, "__version__", "9.9")
-    files = [str(folder / "rna.csv"), str(folder / "mirna.csv")]
-    assert main(["predict", str(folder / "model.pkl"), *files]) == 0
+    labelled(folder, folder / "rna.csv", folder / "mirna.csv")
     assert "this is 9.9: attributes may be missing" in capsys.readouterr().err
 
 
-def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
+def test_other_files_are_refused(cohort, tmp_path, monkeypatch, refused):
     folder, _, _ = cohort
+    content = pickle.loads((folder / "model.pkl").read_bytes())
+    others = {"list": [1, 2], "dict": {"model": 1}, "other": {**content, "model": 1}}
+    for name, value in others.items():
+        (tmp_path / f"{name}.pkl").write_bytes(pickle.dumps(value))
     (tmp_path / "text.pkl").write_text("no model")
-    (tmp_path / "list.pkl").write_bytes(pickle.dumps([1, 2]))
-    (tmp_path / "dict.pkl").write_bytes(pickle.dumps({"model": 1}))
-    with open(folder / "model.pkl", "rb") as stream:
-        content = pickle.load(stream)
-    (tmp_path / "other.pkl").write_bytes(pickle.dumps({**content, "model": 1}))
-    for name in ("text", "list", "dict", "other"):
-        assert main(["predict", str(tmp_path / f"{name}.pkl"), "a.csv"]) == 2
-        assert f"{name}.pkl is not a model that mvsc-fast cluster" in capsys.readouterr().err
-    monkeypatch.setitem(__import__("sys").modules, "skops", None)
+    for name in (*others, "text"):
+        message = refused("predict", tmp_path / f"{name}.pkl", "a.csv")
+        assert f"{name}.pkl is not a model that mvsc-fast cluster" in message
+    monkeypatch.setitem(sys.modules, "skops", None)
     (tmp_path / "a.skops").write_text("")
-    assert main(["predict", str(tmp_path / "a.skops"), "a.csv"]) == 2
-    assert "needs skops: pip install skops" in capsys.readouterr().err
-    files = ["cluster", str(folder / "rna.csv"), "--clusters", "3", "--method", "snn"]
-    assert main([*files, "--save", str(tmp_path / "m.pkl")]) == 2
-    assert "--save: snn cannot predict" in capsys.readouterr().err
+    message = refused("predict", tmp_path / "a.skops", "a.csv")
+    assert "needs skops: pip install skops" in message
+    options = ["--clusters", "3", "--method", "snn", "--save", tmp_path / "m.pkl"]
+    assert "--save: snn cannot predict" in refused("cluster", folder / "rna.csv", *options)
 
 
 def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     folder, _, _ = cohort
     files = ["cluster", str(folder / "rna.csv"), str(folder / "mirna.csv"), "--clusters", "3"]
-    files += ["--scale", "standard"]
+    files += STANDARD
     first = tmp_path / "first.csv"
     assert main([*files, "--certainty", "--labels", str(first)]) == 0
     table = pd.read_csv(first, index_col=0)
@@ -323,16 +310,15 @@ def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
 
 def summarised(folder, *files, code=0, model="model.pkl"):
     """The table of labels, and the summary, that the command writes with an exit code."""
-    labels, summary = folder / "labels.csv", folder / "new" / "summary.json"
-    arguments = ["--certainty", "--labels", str(labels), "--summary", str(summary)]
-    assert main(["predict", str(folder / model), *map(str, files), *arguments]) == code
-    return pd.read_csv(labels, index_col=0), json.loads(summary.read_text("utf-8"))
+    summary = folder / "new" / "summary.json"
+    options = ["--certainty", "--summary", summary]
+    table = predicted(folder, *files, model=model, options=options, code=code)
+    return table, json.loads(summary.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
 def test_a_summary_counts_what_a_regular_run_keeps(cohort, tmp_path, capsys, model):
     folder, tables, _ = cohort
-    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model=model)
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
     tables["rna"].iloc[100:140].to_csv(paths[0])
     tables["mirna"].iloc[120:].to_csv(paths[1])
@@ -349,18 +335,18 @@ def test_a_summary_counts_what_a_regular_run_keeps(cohort, tmp_path, capsys, mod
     told = f"{summary['unlike']} of 20 new samples ({summary['unlike_share']:.1%})"
     assert told in capsys.readouterr().err
     # A cluster without new samples has a row, and a view without a file is missing everywhere.
-    some = table.index[table.cluster == 1].intersection(IDS[100:140])
-    tables["rna"].loc[some].to_csv(paths[0])
+    ids = table.index[table.cluster == 1].intersection(IDS[100:140])
+    tables["rna"].loc[ids].to_csv(paths[0])
     table, summary = summarised(folder, f"rna={paths[0]}", model=model)
-    n = len(some)
-    assert summary["without_view"] == {"rna": 0, "mirna": n} and summary["unlike_share"] is None
+    assert summary["without_view"] == {"rna": 0, "mirna": len(ids)}
+    assert summary["unlike_share"] is None
     assert len(summary["clusters"]) == 3 and summary["complete"] == summary["unlike"] == 0
     sizes = [(table.cluster == c).sum() for c in range(3)]
     assert [row["samples"] for row in summary["clusters"]] == sizes and 0 in sizes
 
 
 @pytest.mark.filterwarnings("default")
-def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsys):
+def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsys, refused):
     folder, tables, _ = cohort
     for name, table in tables.items():
         (50 * table.iloc[100:]).to_csv(tmp_path / f"{name}.csv")
@@ -369,14 +355,11 @@ def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsy
     assert summary["alarm"] == "changed" and summary["unlike_share"] == table.unlike.mean() > 0.2
     assert "Check that columns, units" in capsys.readouterr().err
     assert labelled(folder, *files).equals(table.cluster)  # without it, the exit code is 0
-    arguments = ["predict", str(folder / "model.pkl"), *map(str, files), "--summary", "-"]
-    assert main(arguments) == 2
-    capsys.readouterr()
-    assert main([*arguments, "--labels", str(tmp_path / "labels.csv")]) == 3
+    arguments, same = ["predict", folder / "model.pkl", *files, "--summary"], tmp_path / "same.csv"
+    refused(*arguments, "-")
+    predicted(folder, *files, options=["--summary", "-"], code=3)
     assert json.loads(capsys.readouterr().out) == summary
-    same = str(tmp_path / "same.csv")
-    assert main([*arguments[:-1], same, "--labels", same]) == 2
-    assert "same.csv would be written twice" in capsys.readouterr().err
+    assert "same.csv would be written twice" in refused(*arguments, same, "--labels", same)
 
 
 @pytest.mark.filterwarnings("default")
@@ -397,7 +380,9 @@ def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
 # --------------------------------------------------------------------- groups of mixed columns
 
 
-def test_groups_of_mixed_columns_are_encoded_in_both_commands(tmp_path, monkeypatch, capsys):
+def test_groups_of_mixed_columns_are_encoded_in_both_commands(
+    tmp_path, monkeypatch, capsys, refused
+):
     monkeypatch.chdir(tmp_path)
     rng, y = np.random.default_rng(0), np.arange(90) % 3
     table = pd.DataFrame(rng.normal(5 * np.eye(3)[y], 1), columns=["visits", "spend_a", "spend_b"])
@@ -412,8 +397,8 @@ def test_groups_of_mixed_columns_are_encoded_in_both_commands(tmp_path, monkeypa
     options += ["--columns", "text=review", "--clusters", "3", "--labels", "l.csv"]
     assert main(["cluster", "all.csv", *options, "--save", "m.pkl"]) == 0
     pipeline = make_pipeline(FrameEncoder(groups), ConsensusTLRR(3, random_state=0))
-    found = pd.read_csv("l.csv", index_col="customer").cluster
-    np.testing.assert_array_equal(found, pipeline.fit_predict(table))
+    labels = pd.read_csv("l.csv", index_col="customer").cluster
+    np.testing.assert_array_equal(labels, pipeline.fit_predict(table))
     assert "city (category), review (text)" in capsys.readouterr().err
     assert main(["predict", "m.pkl", "new.csv", "--labels", "n.csv"]) == 0
     new = pd.read_csv("n.csv", index_col="customer").cluster
@@ -432,5 +417,4 @@ def test_groups_of_mixed_columns_are_encoded_in_both_commands(tmp_path, monkeypa
         (["predict", "m.pkl", "less.csv"], "less.csv: .*'city'"),
         (["predict", "m.pkl", "who=new.csv"], "who=new.csv"),
     ):
-        assert main(arguments) == 2
-        assert re.search(message, capsys.readouterr().err)
+        assert re.search(message, refused(*arguments))
