@@ -240,19 +240,25 @@ def customers():
     return views, y
 
 
-def fitted(views, y):
+@pytest.fixture(scope="module")
+def pipeline(customers):
     columns = make_column_transformer(
         (make_pipeline(SimpleImputer(), StandardScaler()), ["age", "member"]),
         (OneHotEncoder(), ["region"]),
     )
     steps = {"people": columns, "visits": StandardScaler(), "texts": TfidfVectorizer()}
-    return make_pipeline(PerView(steps), ConsensusTLRR(3, random_state=0)).fit(views)
+    return make_pipeline(PerView(steps), ConsensusTLRR(3, random_state=0)).fit(customers[0])
 
 
-def test_profiles_are_means_and_shares_in_the_units_of_the_tables(customers):
-    views, y = customers
-    model = fitted(views, y)
-    profiles = explain(model, views).profiles.to_frame()
+def typical(told):
+    """The words for each cluster."""
+    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
+    return dict(zip(part.table["cluster"], part.table["differs most in"], strict=True)), part
+
+
+def test_profiles_are_means_and_shares_in_the_units_of_the_tables(customers, pipeline):
+    views, _ = customers
+    profiles = explain(pipeline, views).profiles.to_frame()
     kinds = profiles.groupby("feature")["measure"].first()
     assert kinds["age"] == "mean" and kinds["member"] == "share"
     assert kinds["texts has 'price'"] == "word"
@@ -261,7 +267,7 @@ def test_profiles_are_means_and_shares_in_the_units_of_the_tables(customers):
     shop = (table["region"] == "shop").astype(float).mask(table["region"].isna())
     columns = {"age": table["age"], "member": table["member"], "region = shop": shop}
     columns["texts has 'price'"] = pd.Series(views["texts"], table.index).str.contains("price")
-    labels = model[-1].labels_
+    labels = pipeline[-1].labels_
     for feature, column in (columns | dict(views["visits"].items())).items():
         column = column.astype(float)
         for row in profiles[profiles["feature"] == feature].itertuples():
@@ -275,13 +281,11 @@ def test_profiles_are_means_and_shares_in_the_units_of_the_tables(customers):
                 assert row.effect == pytest.approx(expected)
 
 
-def test_profiles_in_words_name_what_is_typical(customers):
+def test_profiles_in_words_name_what_is_typical(customers, pipeline):
     views, y = customers
-    model = fitted(views, y)
-    told = explain(model, views)
-    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
-    of_cluster = dict(zip(part.table["cluster"], part.table["differs most in"], strict=True))
-    shop = np.bincount(model[-1].labels_[y == 2]).argmax()
+    told = explain(pipeline, views)
+    of_cluster, part = typical(told)
+    shop = np.bincount(pipeline[-1].labels_[y == 2]).argmax()
     assert re.search(r"region = shop 100 % \(3\d %", of_cluster[shop])
     assert not any("region = shop" in text for k, text in of_cluster.items() if k != shop)
     assert all(text.count("region = ") <= 1 for text in of_cluster.values())
@@ -312,8 +316,7 @@ def test_profiles_of_a_table_have_the_words_of_its_texts(customers, form):
     has_word = table["review"].str.contains("price")[table["review"] != ""]
     shares = has_word.groupby(pd.Series(model[-1].labels_, table.index)).mean()
     np.testing.assert_allclose(words["value"].sort_index(), shares)
-    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
-    texts = dict(zip(part.table["cluster"], part.table["differs most in"], strict=True))
+    texts, _ = typical(told)
     of_price = texts.pop(shares.idxmax())
     assert "text has 'price' 100 % (" in of_price and "age " in of_price
     assert not any("'price'" in text for text in texts.values())
@@ -354,5 +357,4 @@ def test_one_category_of_a_column_describes_a_cluster():
     model = make_pipeline(steps, KMeans(2, n_init=1, random_state=0)).fit(frame)
     told = explain(model, frame)
     assert {"in = a", "in = b"} <= set(told.profiles["feature"].tolist())
-    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
-    assert [text.count("in = ") for text in part.table["differs most in"]] == [1, 1]
+    assert [text.count("in = ") for text in typical(told)[0].values()] == [1, 1]
