@@ -216,7 +216,7 @@ def test_predict_advises_nothing_that_it_refuses(cohort, tmp_path, refused):
     assert "columns of the model more than once: 'rna_2'" in refused(*words)
 
 
-def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
+def test_views_from_one_table(cohort, tmp_path, capsys):
     folder, tables, y = cohort
     table = tables["rna"].join(tables["mirna"])
     table.iloc[:100].to_csv(tmp_path / "all.csv")
@@ -227,12 +227,6 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     assert len(labels) == 50 and score(y, labels) > 0.9
     notes = [line for line in capsys.readouterr().err.splitlines() if "ignored" in line]
     assert len(notes) == 1 and notes[0].endswith("ignored: 'extra'")
-    for part, rows in (("", slice(100)), ("new_", slice(100, None))):
-        for name in tables:
-            np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
-    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard")
-    labels = labelled(tmp_path, tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy")
-    assert metrics.clustering_scores(y[100:], labels.to_numpy())["acc"] > 0.9
 
 
 def test_a_file_for_c_programs_has_the_labels_of_a_pickle(cohort, capsys, refused):
@@ -244,18 +238,6 @@ def test_a_file_for_c_programs_has_the_labels_of_a_pickle(cohort, capsys, refuse
     (folder / "damaged.mvsc").write_bytes((folder / "model.mvsc").read_bytes()[:-9])
     message = refused("predict", folder / "damaged.mvsc", *files)
     assert "damaged.mvsc: the model is damaged or incomplete" in message
-
-
-def test_a_model_without_scaling_and_one_in_the_format_of_skops(cohort, tmp_path):
-    folder, tables, y = cohort
-    np.savez(tmp_path / "a.npz", view_0=tables["rna"][:100], view_1=tables["mirna"][:100])
-    np.savez(tmp_path / "b.npz", view_0=tables["rna"][100:], view_1=tables["mirna"][100:])
-    fit(tmp_path, str(tmp_path / "a.npz"))
-    assert len(labelled(tmp_path, tmp_path / "b.npz")) == 50
-    pytest.importorskip("skops")
-    fit(folder, "rna.csv", "mirna.csv", *STANDARD, model="model.skops")
-    files = folder / "rna.csv", folder / "mirna.csv"
-    assert labelled(folder, *files, model="model.skops").equals(labelled(folder, *files))
 
 
 @pytest.mark.filterwarnings("default")
@@ -284,25 +266,12 @@ def test_other_files_are_refused(cohort, tmp_path, monkeypatch, refused):
     assert "--save: snn cannot predict" in refused("cluster", folder / "rna.csv", *options)
 
 
-def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
+def test_the_certainty_of_fitted_samples(cohort):
     folder, _, _ = cohort
-    files = ["cluster", str(folder / "rna.csv"), str(folder / "mirna.csv"), "--clusters", "3"]
-    files += STANDARD
-    first = tmp_path / "first.csv"
-    assert main([*files, "--certainty", "--labels", str(first)]) == 0
-    table = pd.read_csv(first, index_col=0)
+    fit(folder, "rna.csv", "mirna.csv", *STANDARD, "--certainty", model="certain.pkl")
+    table = pd.read_csv(folder / "fitted.csv", index_col=0)
     assert list(table.columns) == ["cluster", "certainty", "second"]
     assert (table.second != table.cluster).all() and table.certainty.between(-0.5, 1).all()
-    shuffled = table.sample(frac=1, random_state=0).iloc[:80]
-    shuffled.assign(cluster=shuffled.cluster.map({0: 7, 1: 8, 2: 9})).to_csv(tmp_path / "old.csv")
-    capsys.readouterr()
-    arguments = ["--scores", str(tmp_path / "old.csv"), "--labels", str(tmp_path / "again.csv")]
-    assert main([*files, *arguments]) == 0
-    _, scores, head, names, *rows = capsys.readouterr().out.splitlines()
-    assert scores.split()[3] == "1.000" and "80 samples" in head
-    assert names.split() == ["7", "8", "9"]
-    counts = np.array([line.split()[1:] for line in rows], dtype=int)
-    np.testing.assert_array_equal(counts, np.diag(np.bincount(shuffled.cluster)))
 
 
 # ------------------------------------------------------------------ summaries of regular runs
