@@ -175,6 +175,7 @@ def test_targets_are_passed_to_every_transformer():
         (None, TABLE, "ndarray: split one table by ViewSplitter"),
         (None, {"a": None, "b": TABLE}, "view 'a' is None"),
         (PowerTransformer(), ["abc"], "view 0: "),
+        ([None, TfidfVectorizer()], [TABLE, TABLE], "view 1: "),
     ],
 )
 def test_what_is_wrong_with_views_is_said(transformers, views, message):
@@ -312,8 +313,3 @@ def test_a_table_of_arrow_is_split_and_a_list_of_views_is_not():
     np.testing.assert_array_equal(np.hstack([first, second]), TABLE[:, :2])
     with pytest.raises(ValueError, match="list of views.*single table"):
         ViewSplitter([[0], [1]]).fit([TABLE, TABLE[:, :1]])
-
-
-def test_a_vectorizer_of_numbers_names_the_view():
-    with pytest.raises(ValueError, match="view 1: "):
-        PerView([None, TfidfVectorizer()]).fit([TABLE, TABLE])
