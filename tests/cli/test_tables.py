@@ -860,6 +860,7 @@ def test_symmetric_features_are_reported(read_text):
         ("id,kind\np,a\nq,b\np,b\n", "pqr", "line 4 has the id 'p' of line 2 again"),
         ("id,kind\np,\nq,\nz,b\n", "pqr", "no label of these samples"),
         ("p,a\nq,b\nr,b\n", "pqr", "needs a header, but 'p' is a sample"),
+        ("kind\na\nb\nb\n", "pqr", "only 'kind', taken for ids"),
     ],
 )
 def test_labels_are_matched_by_id_or_by_position(tmp_path, read_text, text, ids, outcome):
