@@ -290,40 +290,37 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["columns.mat"], "--transpose if columns are samples, or --transpose none if rows are"),
-        (["many.mat", "--views", "train"], "no labels decide: name labels with --scores fine,"),
-        (["many.mat"], "could all be views: name those of the same samples, such as"),
-        (["many.mat", "--views", "trian"], "no variable 'trian': the file has train (2 cells"),
-        (["many.mat", "--views", "kind"], "kind (60 cells of 1) is not a matrix of real numbers"),
-        (["many.mat", "--views", "train", "--scores", "class"], "'class' has no labels"),
-        (["rows.mat", "--views", "x1", "--scores", "x2"], "'x2' has no labels"),
-        (["columns.mat", "--transpose", "--scores"], "no labels, or several that differ"),
-        (
-            ["many.mat", "--views", "train", "--transpose", "--scores"],
-            "name its variable with --scores NAME",
-        ),
-        (["a.csv", "--views", "x"], "--views is for .npz, .mat"),
-        (["rows.mat", "a.csv"], "rows.mat contains all views"),
-        (["rows.mat", "--columns", "a"], "--columns is for tables"),
-        (["rows.mat", "--id-column", "a"], "--id-column is for tables"),
-        (["rows.mat", "--decimal", ","], "--decimal is for tables"),
-        (["rows.mat", "--no-header"], "--no-header is for tables"),
-        (["rows.mat", "--join", "inner"], "--join matches several files by ids"),
-        (["nowhere.mat"], "nowhere.mat: No such file"),
-        (["names.npz"], "a column for each sample: the file has a (no array)"),
-        (["trap.npz"], "Object arrays cannot be loaded"),
-        (["short.npz"], "short.npz: "),
-        (["flat.npz"], "view_0 (4) is not a matrix of real numbers"),
-        (["complex.npz"], "view_0 (4 x 2) is not a matrix of real numbers"),
-        (["text.mat"], "a column for each sample: the file has X (1 cell of 2)"),
-        (["junk.mat"], "junk.mat: "),
-        (["octave.mat"], "octave.mat: its format is one of Octave: save it with save('-v7'"),
-        (["zipped.mat"], "save it with save('-v7'"),
-        (["octave5.mat"], "save it with save('-v7'"),
-        (["frames.h5"], "data frames of pandas: write them with frame.to_parquet"),
+        ("columns.mat", "--transpose if columns are samples, or --transpose none if rows are"),
+        ("many.mat --views train", "no labels decide: name labels with --scores fine,"),
+        ("many.mat", "could all be views: name those of the same samples, such as"),
+        ("many.mat --views trian", "no variable 'trian': the file has train (2 cells"),
+        ("many.mat --views kind", "kind (60 cells of 1) is not a matrix of real numbers"),
+        ("many.mat --views train --scores class", "'class' has no labels"),
+        ("rows.mat --views x1 --scores x2", "'x2' has no labels"),
+        ("columns.mat --transpose --scores", "no labels, or several that differ"),
+        ("many.mat --views train --transpose --scores", "name its variable with --scores NAME"),
+        ("a.csv --views x", "--views is for .npz, .mat"),
+        ("rows.mat a.csv", "rows.mat contains all views"),
+        ("rows.mat --columns a", "--columns is for tables"),
+        ("rows.mat --id-column a", "--id-column is for tables"),
+        ("rows.mat --decimal ,", "--decimal is for tables"),
+        ("rows.mat --no-header", "--no-header is for tables"),
+        ("rows.mat --join inner", "--join matches several files by ids"),
+        ("nowhere.mat", "nowhere.mat: No such file"),
+        ("names.npz", "a column for each sample: the file has a (no array)"),
+        ("trap.npz", "Object arrays cannot be loaded"),
+        ("short.npz", "short.npz: "),
+        ("flat.npz", "view_0 (4) is not a matrix of real numbers"),
+        ("complex.npz", "view_0 (4 x 2) is not a matrix of real numbers"),
+        ("text.mat", "a column for each sample: the file has X (1 cell of 2)"),
+        ("junk.mat", "junk.mat: "),
+        ("octave.mat", "octave.mat: its format is one of Octave: save it with save('-v7'"),
+        ("zipped.mat", "save it with save('-v7'"),
+        ("octave5.mat", "save it with save('-v7'"),
+        ("frames.h5", "data frames of pandas: write them with frame.to_parquet"),
     ],
 )
-def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
+def test_what_cannot_be_read_is_one_line(folder, refused, arguments, message):
     h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
     np.savetxt("a.csv", A, delimiter=",")
     np.savez("names.npz", a=1)
@@ -341,8 +338,7 @@ def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
     ):
         with h5py.File(name, "w") as file:
             file.create_group(group).attrs[attribute] = 1
-    assert main(["cluster", *arguments, "--clusters", "3"]) == 2
-    lines = capsys.readouterr().err.splitlines()
+    lines = refused("cluster", *arguments.split(), "--clusters", 3).splitlines()
     assert message in lines[-1] and len(lines[-1]) < 300
     assert all("samples are" in line for line in lines[:-1])
 
@@ -370,7 +366,7 @@ def test_a_saved_model_reads_files_of_other_names_by_position(folder, capsys):
     assert (predicted("columns.mat") == labels).all()  # the number of features decides
 
 
-def test_a_saved_model_reads_its_views_by_name(folder, capsys):
+def test_a_saved_model_reads_its_views_by_name(folder, capsys, refused):
     rna, prot = (scipy.io.loadmat("rows.mat")[name] for name in ("x1", "x2"))
     np.savez("fit.npz", rna=rna, prot=prot, gt=Y)
     expected = cluster("fit.npz", "--save", "model.pkl")
@@ -384,11 +380,10 @@ def test_a_saved_model_reads_its_views_by_name(folder, capsys):
     assert "prot is not given" in capsys.readouterr().err
     np.savez("narrow.npz", rna=rna[:, :9], prot=prot, gt=Y)
     for arguments, message in (
-        (["new.npz", "--views", "other,prot"], "new.npz has 'other', but the model has the views"),
-        (["narrow.npz"], "narrow.npz has 9 columns, but view 'rna' of the model has 24"),
+        ("new.npz --views other,prot", "new.npz has 'other', but the model has the views"),
+        ("narrow.npz", "narrow.npz has 9 columns, but view 'rna' of the model has 24"),
     ):
-        assert main(["predict", "model.pkl", *arguments]) == 2
-        assert message in capsys.readouterr().err
+        assert message in refused("predict", "model.pkl", *arguments.split())
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
