@@ -126,24 +126,16 @@ class Declared:
 
 
 @pytest.mark.parametrize(
-    ("shape", "dtype", "found"),
-    [
-        ((500, 31), float, r"rows 0 to 499: got float64 of shape .500, 30., but .* .500, 31."),
-        ((500, 29), float, r"rows 0 to 499: got float64 of shape .500, 30., but .* .500, 29."),
-        (
-            (510, 30),
-            float,
-            r"rows 0 to 509: got float64 of shape .500, 30., but .* float64 of shape .510, 30.",
-        ),
-        (
-            (500, 30),
-            np.float32,
-            "rows 0 to 499: got float64 of shape .500, 30., but the view declares float32",
-        ),
-    ],
+    ("shape", "dtype"),
+    [((500, 31), float), ((500, 29), float), ((510, 30), float), ((500, 30), np.float32)],
+    ids=["more columns", "fewer columns", "more rows", "another type"],
 )
-@pytest.mark.parametrize("lazy", [False, True])
-def test_rows_that_are_not_as_declared(views, shape, dtype, found, lazy):
+@pytest.mark.parametrize("lazy", [False, True], ids=["stored", "dask"])
+def test_rows_that_are_not_as_declared(views, shape, dtype, lazy):
+    message = (
+        rf"view 1, rows 0 to {shape[0] - 1}: got float64 of shape \(500, 30\), "
+        rf"but the view declares {np.dtype(dtype)} of shape \({shape[0]}, {shape[1]}\)"
+    )
     model = ConsensusTLRR(3, random_state=0).fit([views[0][:60, :4], views[1][:60]])
     first = np.resize(views[0][:, :4], (shape[0], 4))
     second = Declared(views[1], shape, dtype)
@@ -157,7 +149,7 @@ def test_rows_that_are_not_as_declared(views, shape, dtype, found, lazy):
         lambda: read_views([first, second]).load(),
         lambda: np.asarray(model.predict([first, second])),
     ):
-        with pytest.raises(ValueError, match=f"view 1, {found}"):
+        with pytest.raises(ValueError, match=message):
             use()
 
 
