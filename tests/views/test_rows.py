@@ -2,6 +2,7 @@
 
 import warnings
 
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
@@ -67,6 +68,24 @@ def test_ties_have_one_label_in_any_order(views, wrap, max_samples):
         assert adjusted_rand_score(quietly(wide).labels_, model.labels_) == 1
 
 
+def test_a_row_is_missing_if_it_lacks_more_than_half_of_its_cells(views):
+    views[0] = views[0][:, :4]
+    model = quietly(views)
+    new = [X[:2].copy() for X in views]
+    new[0][:] = NAN
+    missing = quietly_margin(model, new)
+    new[0][:, 0] = views[0][:2, 0]
+    np.testing.assert_array_equal(quietly_margin(model, new), missing)
+    new[0][:, 1] = views[0][:2, 1]
+    assert (quietly_margin(model, new) != missing).all()
+
+
+def quietly_margin(model, views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of missing cells
+        return model.predict_margin(views)
+
+
 @pytest.mark.parametrize("present", [1, 2])
 def test_a_view_needs_two_samples(views, present):
     views[2][present:] = NAN
@@ -79,7 +98,11 @@ def test_a_view_needs_two_samples(views, present):
     assert (2 in model.views_used_) == (present == 2)
 
 
-@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def in_blocks(X):
+    return da.from_array(X, chunks=(7, -1))
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array, in_blocks])
 def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
     views[1][11, 3], views[1][12, 0] = -np.inf, np.inf
     views[2][5, 5] = 1e308
@@ -87,7 +110,7 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
         fitted([wrap(X) for X in views])
     model = quietly([X[:11] for X in views], 2)
     with pytest.raises(ValueError, match="view 1 has -inf in row 11, column 3"):
-        model.predict([wrap(X) for X in views])
+        np.asarray(model.predict([wrap(X) for X in views]))
 
 
 @pytest.mark.parametrize(
@@ -143,8 +166,29 @@ def test_wide_rows_have_the_clusters_of_their_components():
     assert model.predictor_.model.image.nbytes < 8e6
 
 
+def test_negative_zeros_are_zeros():
+    """The samples that are drawn depend on the values."""
+    X = np.random.default_rng(0).poisson(0.7, (200, 5)).astype(float)
+    signed = np.where(X == 0, -0.0, X)
+    a, b = (quietly([V], 3, max_samples=60) for V in (X, signed))
+    np.testing.assert_array_equal(a.samples_, b.samples_)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+
+
 def test_many_samples_of_a_sparse_view_have_the_order_of_a_dense_one():
     X = np.random.default_rng(0).poisson(0.7, (2100, 5)) * np.linspace(1, 4, 2100)[:, None]
     X[:1050] = X[:1050, ::-1] ** 2
     a, b = (quietly([V], 3, max_samples=60) for V in (X, scipy.sparse.csr_array(X)))
     np.testing.assert_array_equal(a.samples_, b.samples_)
+
+
+def test_a_negative_value_outside_the_sample_is_a_value_of_the_fit():
+    X = np.random.default_rng(0).poisson(1.0, (200, 90)).astype(float)  # not lifted
+    model = quietly([X], 3, max_samples=60)
+    (outside, *_) = np.setdiff1d(np.flatnonzero(X[:, 0] == 0), model.samples_)
+    X[outside, 0] = -1e-9
+    again = quietly([X], 3, max_samples=60)
+    np.testing.assert_array_equal(again.samples_, model.samples_)
+    with pytest.warns(UserWarning, match="negative values in view 0"):
+        model.predict([X])
+    again.predict([X])  # without a warning
