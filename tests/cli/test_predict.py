@@ -1,5 +1,6 @@
 """Models that are saved and label new samples, and labels that are compared."""
 
+import io
 import json
 import pickle
 import re
@@ -71,6 +72,9 @@ def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
     assert score(y, pd.concat([fitted, labels])) > 0.9
     err = capsys.readouterr().err
     assert "50 samples by cluster: " in err and "warning" not in err
+    files = [str(tmp_path / f"{name}.csv") for name in tables]
+    assert main(["predict", str(folder / "model.pkl"), *files]) == 0
+    assert pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=0).cluster.equals(labels)
 
 
 @pytest.mark.filterwarnings("default")
