@@ -142,6 +142,11 @@ def test_a_subsample_depends_on_the_seed_and_not_on_the_order(views):
     np.testing.assert_array_equal(back.labels_[::-1], first.labels_)
 
 
+def test_as_many_samples_as_clusters_are_enough():
+    """None of them has a neighbour."""
+    assert len(set(quietly([np.eye(3, 5)], 3).labels_)) == 3
+
+
 def test_rows_that_vanish_beside_their_view_are_zeros(views):
     W = similarity.nearest_neighbors(views[:2])
     huge = similarity.nearest_neighbors([views[0] * 2.0**600, views[1] * 2.0**-600])
