@@ -1,9 +1,12 @@
 from importlib.resources import files
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mvsc_fast import datasets
+
+SUBSPACES = datasets.make_multiview_subspaces
 
 
 def test_handwritten_digits():
@@ -25,7 +28,7 @@ def test_handwritten_equals_the_shared_copy(load_shared):
 
 
 def test_subspaces_have_the_rank_and_the_quality_asked_for():
-    views, y = datasets.make_multiview_subspaces(
+    views, y = SUBSPACES(
         120, 4, n_features=(20, 30), subspace_dim=2, noise=0.0, quality=(1.0, 0.5), random_state=0
     )
     assert [X.shape for X in views] == [(120, 20), (120, 30)]
@@ -36,14 +39,13 @@ def test_subspaces_have_the_rank_and_the_quality_asked_for():
 
 
 def test_generator_is_seeded_and_sorted_on_request():
-    first, y = datasets.make_multiview_subspaces(30, 3, shuffle=False, random_state=1)
-    second, _ = datasets.make_multiview_subspaces(30, 3, shuffle=False, random_state=1)
+    first, y = SUBSPACES(30, 3, shuffle=False, random_state=1)
+    second, _ = SUBSPACES(30, 3, shuffle=False, random_state=1)
     np.testing.assert_array_equal(first[0], second[0])
     assert (np.diff(y) >= 0).all()
 
 
 def test_a_cohort_has_ids_gaps_markers_and_the_scales_of_its_assays():
-    pd = pytest.importorskip("pandas")
     cohort = datasets.make_cohort(200, 3, effect=3.0, missing=0.2, random_state=0)
     patients = cohort.target.index
     assert patients.is_unique and list(cohort.clinical.index) == list(patients)
@@ -85,22 +87,17 @@ def test_levels_of_assays_are_those_of_the_documentation():
         assert abs(np.log2(1 + views[assay].median().median()) - level) < 0.5
 
 
-def test_bad_parameters_of_cohorts():
-    with pytest.raises(ValueError, match="n_markers .*32, got .300, 9, 40."):
-        datasets.make_cohort(n_features=(300, 9, 40))
-    with pytest.raises(ValueError, match="missing"):
-        datasets.make_cohort(missing=2)
-
-
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("make", "parameters", "message"),
     [
-        ({"n_clusters": 400}, "n_clusters=400 is more than .*300"),
-        ({"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
-        ({"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),
-        ({"noise": -1.0}, "noise"),
+        (datasets.make_cohort, {"n_features": (300, 9, 40)}, "n_markers .*32, got .300, 9, 40."),
+        (datasets.make_cohort, {"missing": 2}, "missing"),
+        (SUBSPACES, {"n_clusters": 400}, "n_clusters=400 is more than .*300"),
+        (SUBSPACES, {"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
+        (SUBSPACES, {"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),
+        (SUBSPACES, {"noise": -1.0}, "noise"),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_bad_parameters(make, parameters, message):
     with pytest.raises(ValueError, match=message):
-        datasets.make_multiview_subspaces(**parameters)
+        make(**parameters)

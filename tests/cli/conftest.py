@@ -23,6 +23,18 @@ def option_words(options):
 
 
 @pytest.fixture
+def refused(capsys):
+    """A function that returns what a command tells before it stops."""
+
+    def refused(*words):
+        capsys.readouterr()
+        assert main(list(map(str, words))) == 2
+        return capsys.readouterr().err
+
+    return refused
+
+
+@pytest.fixture
 def read(monkeypatch, tmp_path_factory):
     """A function that returns the views, ids and notes that a fit of files gets.
 

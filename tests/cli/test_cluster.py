@@ -41,44 +41,33 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
-        (["{plain}", "--clusters", "3", "--precomputed"], "--precomputed would be ignored"),
-        (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "neither a file of labels"),
-        (["{plain}", "--clusters", "3", "--report", "r.pdf"], "r.pdf: a page has the suffix .html"),
-        (["-", "-", "--clusters", "3"], "- has an unknown file type"),
+        ("cluster {plain} --clusters 91", "n_clusters=91 is more than the number of samples"),
+        ("cluster {plain} --clusters 3 --precomputed", "--precomputed would be ignored"),
+        ("cluster {plain} --clusters 3 --scores nowhere.csv", "neither a file of labels"),
+        ("cluster {plain} --clusters 3 --report r.pdf", "r.pdf: a page has the suffix .html"),
+        ("cluster - - --clusters 3", "- has an unknown file type"),
+        ("--foo", "unrecognized arguments: --foo (usage: mvsc-fast --help)"),
+        ("clutser", "invalid choice: 'clutser'"),
+        ("cluster", "required: FILE"),
+        ("cluster a.npz", "required: --clusters (usage: mvsc-fast cluster --help)"),
+        ("cluster a.npz --clusters 3 --clusers 3", "--clusers 3 (usage: mvsc-fast cluster --help)"),
+        ("cluster a.npz --clusters few", "got 'few'"),
+        ("cluster a.npz --clusters 0", "got '0'"),
+        ("cluster a.npz --clusters 1_0", "got '1_0'"),
+        ("cluster a.npz --clusters resolution=high", "got 'resolution=high'"),
+        ("cluster a.npz --clusters resolution=nan", "a positive R, got"),
+        ("cluster a.npz --clusters resolution=-1", "a positive R, got"),
+        ("cluster a.npz --clusters 3 --seed x", "--seed: invalid int"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message):
-    arguments = [text.format(plain=data / "plain.npz") for text in arguments]
-    assert main(["cluster", *arguments]) == 2
+def test_what_cannot_be_done_is_one_line_and_exit_code_2(data, capsys, arguments, message):
+    try:
+        code, advice = main(arguments.format(plain=data / "plain.npz").split()), ""
+    except SystemExit as stop:  # of argparse
+        code, advice = stop.code, " --help)"
     err = capsys.readouterr().err
-    assert err.startswith("mvsc-fast: error: ") and err.count("\n") == 1
-    assert message in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--foo"], "unrecognized arguments: --foo (usage: mvsc-fast --help)"),
-        (["clutser"], "invalid choice: 'clutser'"),
-        (["cluster"], "required: FILE"),
-        (["cluster", "a.npz"], "required: --clusters (usage: mvsc-fast cluster --help)"),
-        (["cluster", "a.npz", "--clusters", "3", "--clusers", "3"], "--clusers 3 (usage: mvsc-"),
-        (["cluster", "a.npz", "--clusters", "few"], "got 'few'"),
-        (["cluster", "a.npz", "--clusters", "0"], "got '0'"),
-        (["cluster", "a.npz", "--clusters", "1_0"], "got '1_0'"),
-        (["cluster", "a.npz", "--clusters", "resolution=high"], "got 'resolution=high'"),
-        (["cluster", "a.npz", "--clusters", "resolution=nan"], "a positive R, got"),
-        (["cluster", "a.npz", "--clusters", "resolution=-1"], "a positive R, got"),
-        (["cluster", "a.npz", "--clusters", "3", "--seed", "x"], "--seed: invalid int"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments, message):
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    err = capsys.readouterr().err
-    assert message in err and "--help" in err and err.count("\n") == 1
+    assert code == 2 and err.startswith("mvsc-fast") and err.count("\n") == 1
+    assert message in err and advice in err
 
 
 def test_no_command_shows_the_help(capsys):
@@ -97,17 +86,25 @@ def test_help_fits_into_80_columns(capsys, monkeypatch, command):
     assert max(map(len, out.split("\n"))) <= 80
 
 
+IDS = [f"s{i:02d}" for i in range(60)]
+
+
 @pytest.fixture
 def tables(tmp_path):
-    """Two views of 60 samples with ids, the second in another order; the ids and the classes."""
+    """A folder with two views of 60 samples, the second in another order; both, and the classes."""
     views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    ids = [f"s{i:02d}" for i in range(60)]
-    order = np.random.RandomState(0).permutation(60)
-    for name, X, rows in (("a", views[0], range(60)), ("b", views[1], order)):
-        lines = [",".join([ids[i], *map(repr, X[i].tolist())]) for i in rows]
-        header = ",".join(["id", *(f"f{j}" for j in range(X.shape[1]))])
-        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
-    return tmp_path, ids, y
+    frames = {}
+    for name, X, seed in zip("ab", views, (None, 0), strict=False):
+        frames[name] = pd.DataFrame(X, pd.Index(IDS, name="id")).add_prefix("f")
+        if seed is not None:
+            frames[name] = frames[name].sample(frac=1, random_state=seed)
+    write(frames, tmp_path)
+    return tmp_path, frames, y
+
+
+def write(frames, folder):
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv")
 
 
 def cluster(folder, *arguments, labels="out/deep/labels.csv"):
@@ -124,12 +121,9 @@ def accuracy(y, labels):
 
 
 def test_scale_clusters_auto_and_explain(tables, capsys):
-    folder, ids, y = tables
-    lines = (folder / "a.csv").read_text().split("\n")
-    for k in range(1, 61):  # one column in another unit
-        first, value, *rest = lines[k].split(",")
-        lines[k] = ",".join([first, repr(1e6 + 1e5 * float(value)), *rest])
-    (folder / "a.csv").write_text("\n".join(lines))
+    folder, frames, y = tables
+    frames["a"]["f0"] = 1e6 + 1e5 * frames["a"]["f0"]
+    write(frames, folder)
     files = [folder / "a.csv", folder / "b.csv", "--columns", "f*"]
     _, labels = cluster(
         folder, *files, "--clusters", "auto", "--scale", "standard", "--report", "-"
@@ -152,78 +146,50 @@ def test_evidence_is_tested_told_and_explained_first(tables, capsys, monkeypatch
     assert out.split("\n\n")[1].startswith("Structure\n")
 
 
-def test_precomputed_similarities(tables, capsys):
-    folder, ids, y = tables
+def test_precomputed_similarities(tables, refused):
+    folder, _, y = tables
     S = 0.01 + (y[:, None] == y)
     np.save(folder / "S.npy", S)
     arguments = [folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--precomputed"]
     _, labels = cluster(folder, *arguments)
     assert accuracy(y, labels) == 1.0
     for option in (["--scale", "standard"], ["--clusters", "auto"], ["--evidence"]):
-        assert main(["cluster", *map(str, arguments), *option]) == 2
-        assert "needs features, but --precomputed expects" in capsys.readouterr().err
-
-
-def test_samples_without_a_label(tables, monkeypatch, capsys):
-    """They are written with -1 and are in no score."""
-    folder, ids, y = tables
-
-    class Lacks(ESTIMATORS["awp"]):
-        def fit(self, X, y=None):
-            super().fit(X, y)
-            self.labels_ = np.where(np.arange(60) < 2, -1, self.labels_)
-            return self
-
-    monkeypatch.setitem(ESTIMATORS, "awp", Lacks)
-    lines = [f"{one},{'abc'[k]}" for one, k in zip(ids, y, strict=True)]
-    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines]))
-    truth = folder / "truth.csv"
-    files = [folder / "a.csv", folder / "b.csv", "--clusters", 3, "--method", "awp"]
-    found, labels = cluster(folder, *files, "--scores", truth)
-    assert found == ids and labels[:2].tolist() == [-1, -1] and labels[2:].min() == 0
-    out, err = capsys.readouterr()
-    assert "58 samples by cluster" in out and out.count("\n") == 7
-    assert err.endswith("samples; 2 without a label\n") and "3 clusters of" in err
-    assert "None" not in err
+        message = refused("cluster", *arguments, *option)
+        assert "needs features, but --precomputed expects" in message
 
 
 @pytest.mark.filterwarnings("ignore:without any of the views")
-def test_a_sample_that_lacks_all_views_has_no_certainty(tables):
-    folder, ids, _ = tables
-    for name in "ab":
-        lines = (folder / f"{name}.csv").read_text().split("\n")
-        k = [line.split(",")[0] for line in lines].index(ids[7])
-        lines[k] = ids[7] + "," * lines[k].count(",")
-        (folder / f"{name}.csv").write_text("\n".join(lines))
-    files = [folder / "a.csv", folder / "b.csv", "--clusters", 3, "--certainty"]
-    found, labels = cluster(folder, *files)
-    assert found == ids and np.flatnonzero(labels < 0).tolist() == [7]
-    table = np.loadtxt(folder / "out/deep/labels.csv", delimiter=",", dtype=str)[1:]
-    assert table[7, 2] == "" and np.delete(table[:, 2], 7).astype(float).max() <= 1
+def test_samples_without_a_label(tables, capsys):
+    """They are written with -1 and without a certainty, and are in no score."""
+    folder, frames, y = tables
+    for frame in frames.values():
+        frame.loc[IDS[7]] = np.nan
+    write(frames, folder)
+    pd.Series(y, pd.Index(IDS, name="patient"), name="kind").to_csv(folder / "truth.csv")
+    files = [folder / "a.csv", folder / "b.csv", "--clusters", 3]
+    ids, labels = cluster(folder, *files, "--certainty", "--scores", folder / "truth.csv")
+    assert ids == IDS and np.flatnonzero(labels < 0).tolist() == [7]
+    out, err = capsys.readouterr()
+    assert "59 samples by cluster" in out and out.count("\n") == 7
+    assert err.endswith("samples; 1 without a label\n") and "3 clusters of" in err
+    assert "None" not in err
+    certainty = pd.read_csv(folder / "out/deep/labels.csv").certainty
+    assert np.flatnonzero(certainty.isna()).tolist() == [7] and certainty.max() <= 1
 
 
 @pytest.mark.parametrize("classes", ["012", "yng"])
-def test_labels_of_tables_without_a_header(tmp_path, capsys, classes):
+def test_labels_of_tables_without_a_header(tmp_path, capsys, refused, classes):
     y = np.arange(30) % 3
     X = np.eye(3)[y] + 0.01 * np.random.RandomState(0).standard_normal((30, 3))
     np.savetxt(tmp_path / "a.csv", X, delimiter=",")
     truth, lines = tmp_path / "truth.csv", [classes[k] for k in y]
     arguments = [tmp_path / "a.csv", "--no-header", "--clusters", 3, "--scores", truth]
     truth.write_text("\n".join(lines))
-    assert main(["cluster", *map(str, arguments)]) == 2
-    assert "truth.csv" in capsys.readouterr().err
+    assert "truth.csv" in refused("cluster", *arguments)
     truth.write_text("\n".join(["label", *lines]))
     cluster(tmp_path, *arguments)
     out, _ = capsys.readouterr()
     assert float(out.splitlines()[1].split()[1]) == 1 and "30 samples by cluster" in out
-
-
-def test_labels_without_ids_are_not_matched_with_ids(tables, capsys):
-    folder, _, y = tables
-    (folder / "truth.csv").write_text("\n".join(["kind", *(f"k{k}" for k in y)]))
-    arguments = [folder / "a.csv", "--clusters", 3, "--scores", folder / "truth.csv"]
-    assert main(["cluster", *map(str, arguments)]) == 2
-    assert "only 'kind', taken for ids" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("default")
@@ -260,9 +226,10 @@ def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
 def test_many_views_and_texts_of_results(tmp_path, read, capsys):
     columns = {f"f{j}": np.arange(5) ** 2 + 0.5 * j for j in range(9)}
     table = pd.DataFrame(columns, pd.Index(["a", "b,c", "d", "e", "f"], name="who"))
-    table.assign(known=["x", "y", "x", "x", "x"]).to_csv(tmp_path / "a.csv")
+    table = table.assign(known=["x", "y", "x", "x", "x"])
+    table.to_csv(tmp_path / "a.csv")
+    table[["known"]].to_csv(tmp_path / "known.csv")
     options = {"columns": [*columns], "scores": tmp_path / "known.csv"}
-    table.assign(known=["x", "y", "x", "x", "x"])[["known"]].to_csv(tmp_path / "known.csv")
     data = read(tmp_path / "a.csv", **options)
     assert data.ids == ["a", "b,c", "d", "e", "f"] and len(data.views) == 9
     assert data.last == (
@@ -293,14 +260,3 @@ def test_config_and_module_entry():
     known = {library["user_api"] for library in threadpool_info()}  # not the reference BLAS
     for word in {"mvsc_fast", "openmp", "threads", *known}:
         assert word in run.stdout
-
-
-def test_an_option_for_a_file_has_its_path_as_in_the_command(tables, capsys):
-    folder, ids, _ = tables
-    (folder / "new").mkdir()
-    paths = [folder / "a.csv", folder / "new/a.csv"]
-    paths[1].write_text((folder / "b.csv").read_text())
-    arguments = ["cluster", *map(str, paths), "--clusters", "3", "--id-column"]
-    assert main([*arguments, "a.csv:id"]) == 2
-    assert "'a.csv:id'" in capsys.readouterr().err
-    assert cluster(folder, *arguments[1:], f"{paths[1]}:id")[0] == ids

@@ -41,10 +41,13 @@ def fitted(views, n_clusters=3, **parameters):
 def test_samples_without_any_view_are_in_no_cluster(views, form, max_samples):
     rare = np.full((120, 5), np.nan)
     rare[40] = 1.0
-    given = [np.vstack([np.full((2, X.shape[1]), np.nan), X]) for X in (*views, rare)]
-    given = [FORMS[form](X) for X in given]
+    given = {}
+    for name, X in zip(("shape", "colour", "rare"), (*views, rare), strict=True):
+        given[name] = FORMS[form](np.vstack([np.full((2, X.shape[1]), np.nan), X]))
     model = fitted(given, max_samples=max_samples)
-    told = explain(model, given)
+    told = explain(model, dict(reversed(given.items())))
+    assert told.views["view"].tolist() == list(given)
+    assert "121 samples lacked at least one view" in told.methods_paragraph
     assert told.clusters["samples"].sum() == 120 and told.clusters["cluster"].tolist() == [0, 1, 2]
     assert told.views["samples without"].tolist() == [11, 6, 121]
     assert told.views["remark"][2].startswith("excluded")
@@ -56,7 +59,7 @@ def test_samples_without_any_view_are_in_no_cluster(views, form, max_samples):
     assert np.isnan(stability(model, given, n_resamples=1).sample_stability[:2]).all()
     table = markers(model, given).to_frame()
     assert table["cluster"].unique().tolist() == [0, 1, 2]
-    assert table[table["view"] == 2]["p"].isna().all()
+    assert table[table["view"] == "rare"]["p"].isna().all()
 
 
 def test_texts_are_resampled_in_a_pipeline(views):

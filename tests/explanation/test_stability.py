@@ -42,14 +42,6 @@ def test_the_far_cluster_is_stable_and_the_cut_cloud_is_not(found):
     assert str(result).startswith("Stability under 8 subsamples of 80 %\n")
 
 
-def test_the_same_labels_are_fully_stable():
-    X = np.repeat(np.eye(3), 10, axis=0)
-    result = stability(KMeans(3, n_init=5), X, n_resamples=3, fraction=0.5, random_state=0)
-    assert (result.agreement == 1).all() and (result.cluster_stability == 1).all()
-    drawn = ~np.isnan(result.sample_stability)
-    assert drawn.sum() < 30 and (result.sample_stability[drawn] == 1).all()
-
-
 def test_subsamples_are_shares_of_the_labelled_samples(data):
     views = [data.copy()]
     views[0][60:] = np.nan

@@ -174,6 +174,7 @@ def test_targets_are_passed_to_every_transformer():
         (None, TABLE, "ndarray: split one table by ViewSplitter"),
         (StandardScaler(), {"a": None, "b": TABLE}, "view 'a': "),
         (PowerTransformer(), ["abc"], "view 0: "),
+        ([None, TfidfVectorizer()], [TABLE, TABLE], "view 1: "),
     ],
 )
 def test_what_is_wrong_with_views_is_said(transformers, views, message):
@@ -286,8 +287,3 @@ def test_a_grid_search_sets_parameters_of_one_view(wine):
 def test_a_list_of_views_is_not_split():
     with pytest.raises(ValueError, match="list of views.*single table"):
         ViewSplitter([[0], [1]]).fit([TABLE, TABLE[:, :1]])
-
-
-def test_a_vectorizer_of_numbers_names_the_view():
-    with pytest.raises(ValueError, match="view 1: "):
-        PerView([None, TfidfVectorizer()]).fit([TABLE, TABLE])

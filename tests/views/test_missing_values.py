@@ -8,13 +8,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.base import clone
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from mvsc_fast import ConsensusTLRR, datasets
-from mvsc_fast.preprocessing import PerView
 from mvsc_fast.views import align, check_views, missing
 from mvsc_fast.views._missing import filled, imputed, mean_row
 from mvsc_fast.views._rows import missing_rows
@@ -188,13 +183,6 @@ def test_missing_rows_of_frames_keep_ids_and_names():
 def test_what_cannot_be_made_missing_is_refused(X, mask, message):
     with pytest.raises(ValueError, match=message):
         missing(X, mask)
-
-
-def test_missing_rows_in_a_pipeline():
-    """As the step after a vectorizer, which leaves rows of zeros for empty texts."""
-    step = PerView({"text": make_pipeline(TfidfVectorizer(), FunctionTransformer(missing))})
-    found = clone(step).fit_transform({"text": ["a good shop", "", "a good one"]})["text"]
-    np.testing.assert_array_equal(missing_rows(found), [0, 1, 0])
 
 
 def test_aligned_sparse_frames_stay_sparse():

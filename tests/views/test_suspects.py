@@ -1,7 +1,5 @@
 """Data frames with columns that are no features, and similarities with ids or of distances."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,23 +19,6 @@ ORDER = np.random.default_rng(0).permutation(N)
 
 def frame(X):
     return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
-
-
-@pytest.mark.parametrize(
-    ("columns", "what"),
-    [
-        ({"DEATH_EVENT": np.resize([0.0, 1.0], N)}, "labels or outcomes"),
-        ({"time": SHARES**1.5, "status": np.resize([1.0, 2.0], N)}, "labels or outcomes"),
-        ({"PAM50": Y + 0.0}, "labels or outcomes"),
-        ({"patient_id": np.resize([7.0, 8.0, 9.0], N)}, "ids"),
-        ({"plate": np.full(N, 7.0)}, "constants"),
-    ],
-)
-def test_columns_of_data_frames_that_are_no_features_are_named(columns, what):
-    table = frame(VIEWS[0]).assign(**columns)
-    names = ", ".join(map(repr, columns))
-    with pytest.warns(UserWarning, match=f"view 'a' .*{what}.*: {re.escape(names)}"):
-        ConsensusTLRR(3, random_state=0).fit({"a": table, "b": VIEWS[1]})
 
 
 def test_features_and_arrays_are_used_without_a_word():
@@ -123,6 +104,9 @@ def test_names_and_values_decide_together():
         "survival": frame(base).assign(OS=share, days=share[::-1]),
         "words": frame(base).assign(**{"status quo": states(2), "number": states(9), "no": share}),
         "ids": frame(base).assign(record=states(n)),
+        "repeated ids": frame(base).assign(patient_id=np.resize([7.0, 8.0, 9.0], n)),
+        "clusters": frame(base).assign(PAM50=states(3), DEATH_EVENT=states(2)),
+        "constant": frame(base).assign(plate=7.0),
         "equal": pd.DataFrame(np.ones((n, 3)), columns=list("xyz")),
         "missing": frame(base).assign(label=states(3), cluster=states(30)) + present[:, None],
     }
@@ -131,6 +115,9 @@ def test_names_and_values_decide_together():
         "time": "labels or outcomes, not like features: 'status', 'time'.",
         "survival": "labels or outcomes, not like features: 'OS', 'days'.",
         "ids": "ids, not like features: 'record'.",
+        "repeated ids": "ids, not like features: 'patient_id'.",
+        "clusters": "labels or outcomes, not like features: 'PAM50', 'DEATH_EVENT'.",
+        "constant": "constants, not like features: 'plate'.",
         "missing": "labels or outcomes, not like features: 'label'.",
     }
     with pytest.warns(UserWarning) as told:

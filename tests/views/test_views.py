@@ -1,9 +1,13 @@
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from conftest import fitted
+from sklearn import datasets as known
+from sklearn.preprocessing import scale
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictability
 from mvsc_fast.views import align, check_views
@@ -18,9 +22,7 @@ X = np.arange(12.0).reshape(6, 2)
 def test_lists_single_matrices_and_sparse_views():
     assert [A.shape for A in check_views([X, X[:, :1]])] == [(6, 2), (6, 1)]
     assert [A.shape for A in check_views((X.tolist(), X))] == [(6, 2), (6, 2)]
-    assert len(check_views(X)) == 1
-    assert len(check_views(X.tolist())) == 1
-    assert len(check_views(list(X.tolist()))) == 1
+    assert len(check_views(X)) == len(check_views(X.tolist())) == 1
     mixed = check_views([scipy.sparse.csc_array(X), X])
     assert scipy.sparse.issparse(mixed[0]) and mixed[0].format == "csr"
 
@@ -41,7 +43,7 @@ def test_cells_of_matlab_are_lists(form):
     for i, size in enumerate(sizes):
         cells[i] = scipy.sparse.csc_array(X[:, :size]) if form == "sparse" else X[:, :size]
     if form == "series":
-        given = pytest.importorskip("pandas").Series(list(cells))
+        given = pd.Series(list(cells))
     else:
         given = cells.reshape({"row": (1, 3), "column": (3, 1), "sparse": (3, 1)}.get(form, 3))
     for A, size in zip(check_views(given), sizes, strict=True):
@@ -81,7 +83,6 @@ def test_types_are_kept_native():
         ([np.ones(4), np.ones(4)], "list of 2 arrays that are 1D"),
         ([np.ones((4, 2)), None], "view 1 is None: remove it"),
         ({"a": None, "b": np.ones((4, 2))}, "view 'a' is None"),
-        ((A for A in (np.ones((4, 2)), None)), "view 1 is None"),
         ([np.ones((4, 2)), "b.csv"], "view 1 is the string 'b.csv'"),
         ("b.csv", "got 'b.csv' instead of a view: read files"),
         ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "view 1 contains text"),
@@ -94,6 +95,8 @@ def test_types_are_kept_native():
         ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
+        ([X, da.ones((6, 2, 1))], r"view 1 has shape .6, 2, 1.: it must have rows and columns"),
+        ([np.ones((2, 2)), [[1, 2], [3]]], "view 1 "),
     ],
 )
 def test_bad_views(views, message):
@@ -110,21 +113,8 @@ def test_non_finite_entries_are_counted_by_view_and_found():
         check_views([np.ones((4, 2)), A])
     with pytest.raises(ValueError, match=f"view 0 {told}"):
         check_views([scipy.sparse.csr_array(A)])
-    pd = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="view 'a' contains .* row 0, column 'height'"):
         check_views({"a": pd.DataFrame(A, columns=["weight", "height", "age"])})
-
-
-def test_the_unit_of_a_view_changes_nothing():
-    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    model = ConsensusTLRR(3, random_state=0).fit(views)
-    exact = TLRR(3, random_state=0).fit(views)
-    for unit in (1e-200, 1e200):
-        scaled = [views[0] * unit, *views[1:]]
-        again = ConsensusTLRR(3, random_state=0).fit(scaled)
-        np.testing.assert_array_equal(again.labels_, model.labels_)
-        np.testing.assert_array_equal(again.predict(scaled), model.predict(views))
-        np.testing.assert_array_equal(TLRR(3, random_state=0).fit_predict(scaled), exact.labels_)
 
 
 # ------------------------------------------------------------------ data frames
@@ -132,7 +122,6 @@ def test_the_unit_of_a_view_changes_nothing():
 
 @pytest.fixture
 def frames():
-    pd = pytest.importorskip("pandas")
     views, _ = datasets.make_multiview_subspaces(40, 3, n_features=(6, 5), random_state=0)
     ids = [f"id{i}" for i in range(40)]
     return {
@@ -183,27 +172,30 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
 
 
 def test_columns_that_are_no_numbers_are_named(frames):
-    pd = pytest.importorskip("pandas")
     pa = pytest.importorskip("pyarrow")
+    lists, structs = [[1.0, 2.0]] * 40, [{"a": 1.0}] * 40
     for values, told in (
         (pd.Categorical(["x", "y"] * 20), "categories in column 'new'.*OneHotEncoder"),
         (
             pd.array(["x", "y"] * 20, pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
             "categories in column 'new'.*OneHotEncoder",
         ),
+        (pd.array(["1"] * 40, pd.ArrowDtype(pa.large_string())), "text in column 'new'"),
+        (pd.array(lists, pd.ArrowDtype(pa.array(lists).type)), "lists in column 'new'"),
+        (pd.array(structs, pd.ArrowDtype(pa.array(structs).type)), "lists in column 'new'"),
+        (pd.array([b"1x"] * 40, pd.ArrowDtype(pa.binary())), "b'1x' .*in column 'new'"),
         (np.array([1, "1_5"] * 20, dtype=object), "text in column 'new'"),
         (pd.date_range("2020", periods=40), "dates in column 'new'"),
         (["x"] * 40, "text in column 'new': .* make it the index of a pandas frame"),
         (np.array(["x", 1] * 20, dtype=object), "text in column 'new'"),
     ):
-        with pytest.raises(ValueError, match=f"view 'a' contains {told}"):
+        with pytest.raises(ValueError, match=f"view 'a' .*{told}"):
             check_views({**frames, "a": frames["a"].assign(new=values)})
     with pytest.raises(ValueError, match="view 1 is a 1D array"):
         check_views([frames["a"], frames["b"]["b0"]])
 
 
 def test_kinds_of_numbers_in_frames():
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"i": [1, 2], "b": [True, False], "o": np.array([1, "2"], dtype=object)})
     frame["n"] = pd.array([1, 3], dtype="Int64")
     np.testing.assert_array_equal(check_views(frame)[0], [[1, 1, 1, 1], [2, 0, 2, 3]])
@@ -247,8 +239,11 @@ def test_align(frames):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
         align([a, b.reset_index(drop=True)])
-    with pytest.raises(ValueError, match="view 1 is neither a pandas DataFrame nor AnnData"):
-        align([a, X])
+    for other in (X, b["b0"]):
+        with pytest.raises(ValueError, match="view 1 is neither a pandas DataFrame nor AnnData"):
+            align([a, other])
+    with pytest.raises(ValueError, match="view 0 has 1 row without an id"):
+        align([a.rename(index={"id0": None}), b])
     with pytest.raises(ValueError, match="join must be one of"):
         align([a, b], join="left")
 
@@ -271,9 +266,6 @@ def halves(load):
     ],
 )
 def test_columns_that_outweigh_all_others_are_named(name, columns, number):
-    from sklearn import datasets as known
-    from sklearn.preprocessing import scale
-
     views, names = halves(getattr(known, name))
     middle = views["first"].shape[1]
     names = [np.array(names[:middle]), np.array(names[middle:])]
@@ -332,24 +324,6 @@ def test_a_column_that_outweighs_all_others_is_named_in_lifted_views_too():
         ConsensusTLRR(3, random_state=0).fit([X])
 
 
-@pytest.mark.parametrize(
-    ("value", "fact"),
-    [([1.0, 2.0], "lists"), ({"a": 1.0}, "lists"), ("1", "text"), (b"1x", "b'1x'")],
-)
-def test_columns_of_arrow_that_are_no_numbers_are_named(value, fact):
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    dtype = pa.large_string() if value == "1" else pa.array([value]).type
-    frame = pd.DataFrame({"x": pd.Series([value] * 4, dtype=pd.ArrowDtype(dtype))})
-    with pytest.raises(ValueError, match=f"view 0 .*{fact}.*'x'"):
-        check_views([frame])
-
-
-def test_rows_of_unlike_lengths_name_the_view():
-    with pytest.raises(ValueError, match="view 1 "):
-        check_views([np.ones((2, 2)), [[1, 2], [3]]])
-
-
 def test_sparse_views_of_another_order_of_bytes():
     X = scipy.sparse.random_array((9, 4), density=0.5, random_state=0, format="csr")
     expected = X.toarray()
@@ -362,12 +336,3 @@ def test_lazy_frames_are_refused_without_a_warning():
     pl = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(ValueError, match=r"view 0 .*LazyFrame.*collect"):
         check_views([pl.DataFrame(np.ones((3, 2))).lazy()])
-
-
-def test_rows_without_an_id_are_not_aligned():
-    pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    frames = [pd.DataFrame({"x": [1.0, 2.0]}, index=["a", None]) for _ in range(2)]
-    with pytest.raises(ValueError, match="view 0 has 1 row without an id"):
-        align(frames)
-    with pytest.raises(ValueError, match="view 1 is neither"):
-        align([frames[0].iloc[:1], frames[0]["x"]])
