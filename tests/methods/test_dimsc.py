@@ -12,7 +12,7 @@ from reference.dimsc import sylvester as sylvester_twin
 from mvsc_fast import datasets
 from mvsc_fast.methods import DiMSC
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.solvers._sylvester import sylvester
+from mvsc_fast.solvers._representation import sylvester
 
 shapes = pytest.mark.parametrize(
     ("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8))]
