@@ -15,7 +15,7 @@ from .._utils.messages import recorded, warn_user
 from .._utils.parameters import CHECKS, check_seed, count, draw_seed, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
+from .._utils.types import FloatArray, LabelArray, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_isolated
@@ -113,12 +113,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Warnings of the fit.
     """
 
-    n_clusters: int
-    scale: Scale | None
-    random_state: Seed
-    n_threads: int | None
-    verbose: int
-    callback: Callback | None
     labels_: LabelArray
     view_support_: FloatArray
     view_names_in_: list[Any]

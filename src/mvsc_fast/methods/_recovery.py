@@ -10,7 +10,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.parameters import InvalidParameterError
-from .._utils.types import Affinity, Estimator, FloatArray, Tensor
+from .._utils.types import Affinity, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
@@ -73,10 +73,6 @@ class RecoveryClusterer(MultiViewClusterer):
         ``tol``), and ``seconds`` since the start, after every iteration.
     """
 
-    affinity: AffinityName | Estimator
-    tol: float | None
-    n_init: int
-    max_iter: int | None
     affinity_matrix_: Affinity
     embedding_: FloatArray
     similarity_: Tensor
