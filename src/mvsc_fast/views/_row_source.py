@@ -208,7 +208,10 @@ def check_matrix(X, title):
             "omit labels, which are not a view"
         )
     if len(X.shape) != 2:
-        raise ValueError(f"{title} has shape {X.shape}: it must have rows and columns")
+        raise ValueError(
+            f"{title} has shape {X.shape}: pass a list of matrices of shape (n_samples, "
+            "n_features), one for each view"
+        )
     if X.shape[1] == 0:
         raise ValueError(
             f"{title}: found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
