@@ -49,7 +49,8 @@ def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_p
     source.rows = rows
     assert (source.n_samples, source.n_features) == (500, [7, 30])
     for facts, same in zip(summarised(source).views, expected.views, strict=True):
-        assert (facts.n_samples, facts.least, facts.largest) == (500, same.least, same.largest)
+        assert (facts.n_samples, facts.least) == (500, same.least)
+        np.testing.assert_array_equal(facts.largest, same.largest)
     np.testing.assert_array_equal(drawn_samples(source), drawn_samples(RowSource(views)))
     numbers = np.array([499, 0, 3, 212, 130, 131])
     for found, X in zip(source.take(numbers), views, strict=True):
@@ -68,7 +69,8 @@ def test_the_draw_does_not_depend_on_order_or_blocks(views):
     np.testing.assert_array_equal(samples, order[permuted])
     facts = summarised(RowSource(views, rows=64)).views
     assert [view.least for view in facts] == [X.min() for X in views]
-    assert [view.largest for view in facts] == [np.abs(X).max() for X in views]
+    for view, X in zip(facts, views, strict=True):
+        np.testing.assert_array_equal(view.largest, np.abs(X).max(axis=0))
     complete = drawn(RowSource(views), 500, 2, seed=0, lift=False)
     np.testing.assert_array_equal(complete.samples, canonical_order(views))
 
