@@ -209,13 +209,6 @@ def _slices(W, name):
             )
     if len(W) == 0:
         raise ValueError(f"{name} is empty: at least one similarity matrix is needed")
-    # MATLAB stacks slices along the last axis.
-    shape = getattr(W, "shape", ())
-    if len(shape) == 3 and shape[0] == shape[1] != shape[2]:
-        raise ValueError(
-            f"{name} has shape {shape}, the first axis must be that of the views: pass "
-            "numpy.moveaxis(A, 2, 0) of a stack of MATLAB"
-        )
     titles = [f"{name}: slice {i}" for i in range(len(W))]
     slices = _square(W, titles)
     return W if isinstance(W, np.ndarray) else slices, titles
@@ -231,7 +224,10 @@ def _square(slices, titles):
     ]
     for A, title in zip(slices, titles, strict=True):
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
-            raise ValueError(f"{title} has shape {A.shape}, it must be square")
+            raise ValueError(
+                f"{title} has shape {A.shape}, it must be square; numpy.moveaxis(A, 2, 0) "
+                "brings the axis of views of a MATLAB tensor to the front"
+            )
         if A.shape != slices[0].shape:
             raise ValueError(
                 f"{title} has {A.shape[0]} samples, slice 0 has {slices[0].shape[0]}: every view "

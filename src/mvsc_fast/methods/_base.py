@@ -23,7 +23,7 @@ from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
-from ..views._facts import summarise, warn_of_zeros
+from ..views._facts import warn_of_zeros
 from ..views._frames import is_frame, shown
 from ..views._read import read_views
 from ..views._rows import (
@@ -222,8 +222,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _scaled(self, source):
         """The views and their scalings; warns of features without a meaning for clusters."""
-        summary = summarise(0, source.views)
-        largest = [view.largest for view in summary.views]
+        largest = [view.largest for view in source.summary.views]
         scalings = fit_scalings(source, self.scale, largest)
         views = scaled(source.views, scalings)
         warn_of_suspects(source.views, source.names, source.columns)
@@ -232,7 +231,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         )
         constant_views(views, consequence, source.names)
-        warn_of_zeros(summary.zeros)
+        warn_of_zeros(source.summary.zeros)
         keys = row_keys(views)
         order = canonical_order(views, keys)
         equal = equal_samples([view[order] for view in views], keys[order])
@@ -312,10 +311,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
-        # Parameters that are newer than the model have their default.
-        added = type(self)().get_params(deep=False)
-        learned = {name: value for name, value in state.items() if name != "_version"}
-        super().__setstate__({**added, **learned})
+        super().__setstate__({name: value for name, value in state.items() if name != "_version"})
 
 
 def _is_view(y):

@@ -14,9 +14,8 @@ import scipy.sparse
 from .._utils.parameters import check_integer, check_number
 from .._utils.threads import blas_threads, resolve_threads
 from .._utils.types import Numbers, Views
-from ..views import check_views
+from ..views import scaled_views
 from ..views._rows import unit_rows
-from ..views._scaling import in_range
 from . import _factored  # type: ignore[attr-defined]
 from ._factors import SCALES, Factors, check_scales, view_factors
 from ._nearest_rows import listed_rows
@@ -189,7 +188,7 @@ def sparse_self_representation(
         views with ``scales[0]``, then the views with n >= 4 d with each other scale.
     """
     # Parameters are checked before the factors are computed.
-    views = in_range(check_views(views))
+    views = scaled_views(views)
     scales = check_scales(scales)
     n_candidates = check_integer(n_candidates, "n_candidates", 1)
     n_longest = check_integer(n_longest, "n_longest", 1)

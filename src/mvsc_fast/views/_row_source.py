@@ -101,6 +101,7 @@ class RowSource(Sequence):
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.rows = rows or block_rows(self.n_features)  # of a block; no result depends on it
         self.first = first  # index of the first row, if this source is a part of another
+        self.summary = None  # of all rows, if they are in memory and were checked
 
     def __len__(self):
         return len(self.views)
