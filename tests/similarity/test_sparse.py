@@ -16,7 +16,7 @@ def unit_rows(n, d, seed=0):
 
 
 def test_a_long_search_is_told(monkeypatch):
-    monkeypatch.setattr("mvsc_fast.similarity._nearest_rows.MANY_ROWS", 149)
+    monkeypatch.setattr("mvsc_fast.similarity._sparse.MANY_ROWS", 149)
     with pytest.warns(UserWarning, match="150 samples .*max_samples") as caught:
         ConsensusTLRR(4, random_state=0).fit(subspaces())
     assert caught[0].filename == __file__

@@ -22,7 +22,7 @@ from ..similarity._affinity import warn_of_isolated
 from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
-from ..views._columns import column_attributes, warn_of_columns
+from ..views._columns import column_attributes, warn_of_columns, warn_of_suspects
 from ..views._facts import warn_of_zeros
 from ..views._frames import is_frame, shown
 from ..views._read import read_views
@@ -34,7 +34,6 @@ from ..views._rows import (
     warn_of_few,
 )
 from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
-from ..views._suspects import warn_of_suspects
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.validation import check_clusters
-from ._columns import count_values, warn_of_columns
+from ._columns import count_values, warn_of_columns, warn_of_suspects
 from ._facts import (
     check_facts,
     refuse,
@@ -34,7 +34,6 @@ from ._rows import (
     spread,
 )
 from ._scaling import ColumnScaling, fit_scalings, scaled
-from ._suspects import warn_of_suspects
 
 MIN_PRESENT = 2  # minimum number of drawn samples that have a view
 MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix

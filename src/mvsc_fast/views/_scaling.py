@@ -86,19 +86,6 @@ def fit_scalings(source, scale, largest):
     return list(map(ColumnScaling, np.split(centres, ends), np.split(deviations, ends)))
 
 
-def in_range(views):
-    """Views of extreme entries divided by a power of two; usual ones as they are."""
-    largest, n_features = map(largest_entry, views), [X.shape[1] for X in views]
-    return scaled(views, _powers(largest, n_features, views[0].dtype))
-
-
-def largest_entry(X):
-    """The largest absolute value of a view without its missing cells; 0 if there is none."""
-    values = X.data if scipy.sparse.issparse(X) else X
-    low, high = np.fmin.reduce(values, None, initial=0), np.fmax.reduce(values, None, initial=0)
-    return float(max(high, -low))
-
-
 def _powers(largest, n_features, dtype):
     """Scalings of all views by powers of two; None for all if no view has extreme entries."""
     limits, exponents = np.finfo(dtype), []
