@@ -310,7 +310,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
-        super().__setstate__({name: value for name, value in state.items() if name != "_version"})
+        # Parameters that are newer than the model have their default.
+        added = type(self)().get_params(deep=False)
+        learned = {name: value for name, value in state.items() if name != "_version"}
+        super().__setstate__({**added, **learned})
 
 
 def _is_view(y):
