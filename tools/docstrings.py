@@ -158,7 +158,7 @@ def estimators_and_functions(definitions):
 
 def changes(package=PACKAGE):
     """The new text of every file by its path, and the names of the docstrings that change."""
-    solvers = [package / "solvers" / f"_{name}.py" for name in ("tlrr", "trpca", "snn")]
+    solvers = [package / "solvers" / f"_{name}.py" for name in ("tlrr", "splits")]
     definitions = read_definitions([*sorted((package / "methods").glob("*.py")), *solvers])
     lines, names = {}, []
     # From the last docstring of a file to the first, so that line numbers remain right

@@ -14,12 +14,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
-from ._utils.labels import check_labels, index_of
 from ._utils.messages import warn_user
 from ._utils.parameters import count
 from ._utils.parts import Table
 from ._utils.threads import limit_threads
 from ._utils.types import Estimator, Views
+from ._utils.validation import check_labels, index_of
 
 __all__ = ["Comparison", "clustering_scores", "compare"]
 

@@ -60,7 +60,7 @@ def test_labels_of_any_kind(labels):
         (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "2 NaN or None.* 1"),
         (pd.Series([1, pd.NA, None], dtype="Int64"), "2 NaN or None.* 1"),
         (pd.Series(["a", pd.NA, None], dtype="string"), "2 NaN or None.* 1"),
-        ([1, "1", 2], "1 and '1'"),
+        ([1, "1", 2], "int, str"),
         ([datetime.date(2020, 1, 1), "a", "b"], "date"),
         ([[0, 1], [0], [1]], "list"),
         ([[0, 1, 2], [0, 1, 2]], r"\(2, 3\)"),

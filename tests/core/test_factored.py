@@ -5,7 +5,7 @@ import pytest
 from reference import sparse_graphs as twin
 
 from mvsc_fast.similarity import _factored
-from mvsc_fast.similarity._nearest_rows import nearest_rows
+from mvsc_fast.similarity._sparse import nearest_rows
 
 
 def unit_rows(n, d):

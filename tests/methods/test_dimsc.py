@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from mvsc_fast import datasets
 from mvsc_fast.methods import DiMSC
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.solvers._sylvester import sylvester
+from mvsc_fast.solvers._representation import sylvester
 
 shapes = pytest.mark.parametrize(
     ("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8))], ids=str

@@ -92,7 +92,7 @@ def test_labellings_of_other_packages_are_fused():
         ([[0, 1], [0, 1, 1]], "labelling 1 has 3 labels, but the number of samples is 2"),
         ([[0, 1], [0.0, np.nan]], "labelling 1 has 1 NaN or None, the first for sample 1"),
         ([[0, 1], ["a", None]], "labelling 1 has 1 NaN or None, the first for sample 1"),
-        ([["a", "b"], [1, "1"]], "labelling 1 has both numbers and strings"),
+        ([["a", "b"], [1, "1"]], "labelling 1 .* int, str"),
         ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): expected one label per sample"),
     ],
     ids=["none", "lengths", "NaN", "None", "mixed", "shape"],

@@ -13,7 +13,7 @@ from reference.mcles import simplex_qp
 
 from mvsc_fast import datasets
 from mvsc_fast.methods import MCLES
-from mvsc_fast.solvers._simplex import project_rows, simplex_programs
+from mvsc_fast.methods._mcles import project_rows, simplex_programs
 
 # ------------------------------------------------------------------ programs over the simplex
 

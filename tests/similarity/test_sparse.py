@@ -1,11 +1,7 @@
-import importlib
-
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import FULL
 from reference import sparse_graphs as twin
-from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
 
@@ -19,37 +15,9 @@ def unit_rows(n, d, seed=0):
     return twin.unit(np.random.default_rng(seed).standard_normal((n, d)))
 
 
-LIMIT = "mvsc_fast.similarity._nearest_rows.EXACT_LIMIT"
-FIND = "mvsc_fast.similarity._nearest_rows.find_spec"
-
-
-@pytest.mark.skipif(not FULL, reason="numba compiles for half a minute: MVSC_STRESS=full")
-def test_many_samples_are_searched_approximately_where_that_is_installed(monkeypatch, capsys):
-    pytest.importorskip("pynndescent", reason="the extra mvsc_fast[large] is not installed")
-    expected = ConsensusTLRR(4, random_state=0).fit_predict(subspaces(1500))
-    monkeypatch.setattr(LIMIT, 1499)
-    labels = ConsensusTLRR(4, verbose=1, random_state=0).fit_predict(subspaces(1500))
-    assert "pynndescent" in capsys.readouterr().err
-    assert adjusted_rand_score(expected, labels) > 0.95
-
-
-def test_a_search_by_another_package_is_told(monkeypatch, capsys):
-    rows = importlib.import_module("mvsc_fast.similarity._nearest_rows")
-    monkeypatch.setattr(LIMIT, 149)
-    monkeypatch.setattr(FIND, lambda name: name == "pynndescent")
-
-    def search(u, count):
-        return rows._factored.nearest_rows(rows.normalize(u), count, 1)
-
-    monkeypatch.setattr(rows, "approximate_nearest_rows", search)
-    ConsensusTLRR(4, verbose=1, random_state=0).fit(subspaces())
-    assert "pynndescent" in capsys.readouterr().err
-
-
-def test_many_samples_without_it_are_searched_exactly_with_a_warning(monkeypatch):
-    monkeypatch.setattr(LIMIT, 149)
-    monkeypatch.setattr(FIND, lambda name: None)
-    with pytest.warns(UserWarning, match="150 samples .*pynndescent") as caught:
+def test_a_long_search_is_told(monkeypatch):
+    monkeypatch.setattr("mvsc_fast.similarity._sparse.MANY_ROWS", 149)
+    with pytest.warns(UserWarning, match="150 samples .*max_samples") as caught:
         ConsensusTLRR(4, random_state=0).fit(subspaces())
     assert caught[0].filename == __file__
 

@@ -175,8 +175,8 @@ def test_missing_rows_of_frames_keep_ids_and_names():
         (np.eye(3), [True, False], "one boolean for each of 3 rows, got bool of shape .2,."),
         (np.eye(3), [1, 0, 1], "one boolean for each of 3 rows, got int64"),
         (np.ones(3), None, "1D array of 3 entries"),
-        ([["a", "b"]], None, "convert it to real numbers"),
-        (pl.DataFrame({"x": [0.0]}), None, r"pass X.to_pandas\(\)"),
+        ([["a", "b"]], None, "contains text"),
+        (pl.DataFrame({"x": [0.0]}), None, r"X.to_pandas\(\)"),
         (da.ones((3, 2)), None, "is a Array: pass an array, a sparse matrix or a pandas DataFrame"),
     ],
 )

@@ -74,28 +74,28 @@ def test_types_are_kept_native():
         ([], "list of views is empty"),
         ({}, "dict of views is empty"),
         (iter([]), "list of views is empty"),
-        (iter([1.0, 2.0]), "yields no matrices"),
+        (iter([1.0, 2.0]), "1D array of 2 entries"),
         ([np.ones((4, 2)), np.ones((3, 2))], "view 1 has 3 samples, view 0 has 4"),
-        (np.ones((2, 3, 3)), r"one array of shape \(2, 3, 3\)"),
+        (np.ones((2, 3, 3)), r"X has shape \(2, 3, 3\): pass a list"),
         ([np.ones((4, 2)), np.ones(4)], "view 1 is a 1D array of 4 entries"),
         ({"a": np.ones((4, 2)), "b": np.ones(4)}, "view 'b' is a 1D array"),
         ([scipy.sparse.coo_array(np.ones(5))], "view 0 is a 1D array of 5 entries"),
         ([np.ones(4), np.ones(4)], "list of 2 arrays that are 1D"),
         ([np.ones((4, 2)), None], "view 1 is None: remove it"),
         ({"a": None, "b": np.ones((4, 2))}, "view 'a' is None"),
-        ([np.ones((4, 2)), "b.csv"], "view 1 is the string 'b.csv'"),
-        ("b.csv", "got 'b.csv' instead of a view: read files"),
+        ([np.ones((4, 2)), "b.csv"], "view 1 contains text, 'b.csv'"),
+        ("b.csv", "X contains text, 'b.csv': read files"),
         ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "view 1 contains text"),
-        ({"a": ["some text", "more"], "b": X[:2]}, "view 'a' contains text: convert it to numbers"),
-        (["some text", "more"], "got 'some text' instead of a view.*TfidfVectorizer"),
-        ([Path("a.csv"), X], "instead of a view: read files"),
+        ({"a": ["some text", "more"], "b": X[:2]}, "view 'a' contains text, 'some text'"),
+        (["some text", "more"], "'some text'.*TfidfVectorizer"),
+        ([Path("a.csv"), X], "view 0 contains text.*a.csv"),
         (X + 1j, "Complex data not supported: X has dtype complex128$"),
         ([X, np.array([[1, "a"]] * 6, dtype=object)], "view 1 contains text in column 1"),
-        ([X, np.ones((6, 2), dtype="M8[D]")], "view 1 contains dates"),
+        ([X, np.ones((6, 2), dtype="M8[D]")], "view 1 contains datetime64"),
         ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
-        ([X, da.ones((6, 2, 1))], r"view 1 has shape .6, 2, 1.: it must have rows and columns"),
+        ([X, da.ones((6, 2, 1))], r"view 1 has shape .6, 2, 1."),
         ([np.ones((2, 2)), [[1, 2], [3]]], "view 1 "),
     ],
 )
@@ -175,18 +175,18 @@ def test_columns_that_are_no_numbers_are_named(frames):
     pa = pytest.importorskip("pyarrow")
     lists, structs = [[1.0, 2.0]] * 40, [{"a": 1.0}] * 40
     for values, told in (
-        (pd.Categorical(["x", "y"] * 20), "categories in column 'new'.*OneHotEncoder"),
+        (pd.Categorical(["x", "y"] * 20), "category in column 'new'.*OneHotEncoder"),
         (
             pd.array(["x", "y"] * 20, pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
-            "categories in column 'new'.*OneHotEncoder",
+            "dictionary.* in column 'new'.*OneHotEncoder",
         ),
-        (pd.array(["1"] * 40, pd.ArrowDtype(pa.large_string())), "text in column 'new'"),
-        (pd.array(lists, pd.ArrowDtype(pa.array(lists).type)), "lists in column 'new'"),
-        (pd.array(structs, pd.ArrowDtype(pa.array(structs).type)), "lists in column 'new'"),
-        (pd.array([b"1x"] * 40, pd.ArrowDtype(pa.binary())), "b'1x' .*in column 'new'"),
+        (pd.array(["1"] * 40, pd.ArrowDtype(pa.large_string())), "string.* in column 'new'"),
+        (pd.array(lists, pd.ArrowDtype(pa.array(lists).type)), "list.* in column 'new'"),
+        (pd.array(structs, pd.ArrowDtype(pa.array(structs).type)), "struct.* in column 'new'"),
+        (pd.array([b"1x"] * 40, pd.ArrowDtype(pa.binary())), "binary.* in column 'new'"),
         (np.array([1, "1_5"] * 20, dtype=object), "text in column 'new'"),
-        (pd.date_range("2020", periods=40), "dates in column 'new'"),
-        (["x"] * 40, "text in column 'new': .* make it the index of a pandas frame"),
+        (pd.date_range("2020", periods=40), "datetime64.* in column 'new'"),
+        (["x"] * 40, "(text|str) in column 'new': .* make it the index of a pandas frame"),
         (np.array(["x", 1] * 20, dtype=object), "text in column 'new'"),
     ):
         with pytest.raises(ValueError, match=f"view 'a' .*{told}"):
@@ -221,7 +221,7 @@ def test_tables_that_pandas_reads():
     np.testing.assert_array_equal(given.load()[0], [[1, 1], [2, 0], [3, 2]])
     decimals = table.append_column("z", pa.array([1, 2, 3], pa.decimal128(3, 1)))
     np.testing.assert_array_equal(check_views([decimals])[0][:, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="view 0 contains text in column 'z'"):
+    with pytest.raises(ValueError, match="view 0 contains .*str.* in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
 
 

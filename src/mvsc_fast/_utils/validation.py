@@ -1,6 +1,7 @@
-"""Checks of similarity tensors and of memory; their messages suggest a remedy."""
+"""Checks of similarity tensors, of labels and of memory; their messages suggest a remedy."""
 
 import contextlib
+from numbers import Number
 from pathlib import Path
 
 import numpy as np
@@ -208,13 +209,6 @@ def _slices(W, name):
             )
     if len(W) == 0:
         raise ValueError(f"{name} is empty: at least one similarity matrix is needed")
-    # MATLAB stacks slices along the last axis.
-    shape = getattr(W, "shape", ())
-    if len(shape) == 3 and shape[0] == shape[1] != shape[2]:
-        raise ValueError(
-            f"{name} has shape {shape}, the first axis must be that of the views: pass "
-            "numpy.moveaxis(A, 2, 0) of a stack of MATLAB"
-        )
     titles = [f"{name}: slice {i}" for i in range(len(W))]
     slices = _square(W, titles)
     return W if isinstance(W, np.ndarray) else slices, titles
@@ -230,7 +224,10 @@ def _square(slices, titles):
     ]
     for A, title in zip(slices, titles, strict=True):
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
-            raise ValueError(f"{title} has shape {A.shape}, it must be square")
+            raise ValueError(
+                f"{title} has shape {A.shape}, it must be square; numpy.moveaxis(A, 2, 0) "
+                "brings the axis of views of a MATLAB tensor to the front"
+            )
         if A.shape != slices[0].shape:
             raise ValueError(
                 f"{title} has {A.shape[0]} samples, slice 0 has {slices[0].shape[0]}: every view "
@@ -284,3 +281,64 @@ def _asymmetry(A):
         float(np.abs(A[j : j + BLOCK, j:] - A[j:, j : j + BLOCK].T).max())
         for j in range(0, len(A), BLOCK)
     )
+
+
+def index_of(labels):
+    """The index of a pandas series; None for other containers."""
+    return labels.index if hasattr(labels, "iloc") else None
+
+
+def check_labels(labels, name, n=None, index=None, other="the views"):
+    """Number labels from 0 in sorted order; an int64 array of shape (n_samples,).
+
+    ``n`` and ``index`` are the expected number of labels and, for a pandas series, their index;
+    ``name`` and ``other`` name in messages the labels and what has these samples.
+    """
+    check_container(labels, name)
+    is_list = isinstance(labels, (list, tuple))  # whose types NumPy would unify
+    values = np.asarray(labels, dtype=object if is_list else None)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"{name} has shape {values.shape}: expected one label per sample")
+    # Labels must be those of the samples: as many, and with the same ids if both have ids.
+    if n is not None and len(values) != n:
+        raise ValueError(
+            f"{name} has {counted(len(values), 'label')}, but the number of samples is {n} in "
+            f"{other}: expected one label per sample"
+        )
+    labels_index = index_of(labels)
+    if labels_index is not None and index is not None and not labels_index.equals(index):
+        row = int(np.argmax(labels_index != index))
+        raise ValueError(
+            f"{name} and {other} have different indexes, {labels_index[row]!r} and "
+            f"{index[row]!r} in row {row}: align them by .loc, or pass arrays to compare by "
+            "position"
+        )
+    if values.dtype == object:
+        unknown = np.array([not _is_known(label) for label in values])
+    else:
+        unknown = values != values
+    if unknown.any():
+        raise ValueError(
+            f"{name} has {np.count_nonzero(unknown)} NaN or None, the first for sample "
+            f"{int(unknown.argmax())}: remove samples without a label"
+        )
+    if values.dtype == object:
+        _check_types(set(map(type, values)), name)
+    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+
+
+def _is_known(label):
+    """Whether a label is not None, NaN, or NA of pandas, whose comparison with itself is NA."""
+    same = label == label
+    return label is not None and isinstance(same, bool | np.bool_) and bool(same)
+
+
+def _check_types(types, name):
+    """Raise ValueError unless all labels are text, or all are numbers."""
+    are_texts = all(issubclass(kind, str) for kind in types)
+    are_numbers = all(issubclass(kind, Number | np.bool_) for kind in types)
+    if not (are_texts or are_numbers):
+        kinds = ", ".join(sorted(kind.__name__ for kind in types))
+        raise ValueError(
+            f"{name} has labels of the types {kinds}: convert them to numbers or to strings"
+        )

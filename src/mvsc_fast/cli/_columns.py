@@ -9,8 +9,8 @@ import numpy as np
 
 from .._utils.messages import counted
 from ..preprocessing._table_columns import alike
+from ..views._columns import constant_columns, find_suspects
 from ..views._frames import shown
-from ..views._suspects import constant_columns, find_suspects
 from ._tables import is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)

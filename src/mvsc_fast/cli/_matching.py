@@ -6,8 +6,8 @@ import numpy as np
 
 from .._utils.messages import counted, warn_user
 from ..views import align
+from ..views._columns import LABEL
 from ..views._frames import only_in, shown
-from ..views._suspects import LABEL
 from ._files import file_kind, read_file, shown_name
 from ._tables import Reading, Table, as_text
 

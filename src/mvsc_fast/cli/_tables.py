@@ -18,7 +18,7 @@ import numpy as np
 
 from .._utils.messages import counted, import_extra
 from ..preprocessing._table_columns import alike
-from ..views._suspects import ID_NAME
+from ..views._columns import ID_NAME
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm")

@@ -16,7 +16,7 @@ from ..views._missing import filled, mean_row
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import spread
-from ..views._scaling import in_range, scaled
+from ..views._scaling import fit_scalings, scaled
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
 # Cohen's kappa of these labels. On the views of fit it is at least .42 in 440 fits to 6 to 1500
@@ -84,12 +84,16 @@ def bind_views(model, views):
     source = read_views(views)
     _check_views(model, source, labels)
     rows = source.take(samples)
-    refuse(summarise(0, rows).bad, source.titles, source.columns)
+    summary = summarise(0, rows)
+    refuse(summary.bad, source.titles, source.columns)
     unscaled = [filled(X, mean_row(X)) for X in rows]
     if hasattr(model, "scaling_"):
         rows = [filled(X, mean_row(X)) for X in scaled(rows, model.scaling_)]
-    else:  # a model that predicts has seen that views are used as they are
-        rows = unscaled if hasattr(model, "predictor_") else in_range(unscaled)
+    elif hasattr(model, "predictor_"):  # the fit has seen that views are used as they are
+        rows = unscaled
+    else:
+        largest = [facts.largest for facts in summary.views]
+        rows = scaled(unscaled, fit_scalings(source, None, largest))
     _check_labels(model, unscaled, labels[samples])
     lifts = _lifts(model, rows)
     lifted = [X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
 from .._utils.types import Scale, Views
+from .._utils.validation import check_labels
 from ..views._facts import check_facts, summarised, warn_of_gaps
 from ..views._lift import lifted
 from ..views._missing import filled, mean_row

@@ -5,8 +5,12 @@ import scipy.sparse
 
 from ..similarity._affinity import thresholded_affinity, tube_threshold
 from ..similarity._factors import view_factors
-from ..similarity._nearest_rows import listed_rows, nearest_rows
-from ..similarity._sparse import sparse_tensor, unit_neighbor_similarities
+from ..similarity._sparse import (
+    listed_rows,
+    nearest_rows,
+    sparse_tensor,
+    unit_neighbor_similarities,
+)
 from ..spectral._eigenvectors import leading_block
 
 # Ridges of the slices of a view for each kind of rows, relative to the mean eigenvalue of its Gram

@@ -11,8 +11,7 @@ from ._scmv_3dt import SCMV3DT
 from ._snn import SNN
 from ._tlrr import TLRR
 from ._trpca import TRPCA
-from ._tsvd_msc import TSVDMSC
-from ._ut_svd_msc import UtSVDMSC
+from ._tsvd_msc import TSVDMSC, UtSVDMSC
 
 # Keys are the names on the command line.
 ESTIMATORS = {

@@ -15,15 +15,15 @@ from .._utils.messages import recorded, warn_user
 from .._utils.parameters import CHECKS, check_seed, count, draw_seed, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
+from .._utils.types import FloatArray, LabelArray, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_isolated
 from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
-from ..views._columns import column_attributes, warn_of_columns
-from ..views._facts import summarise, warn_of_zeros
+from ..views._columns import column_attributes, warn_of_columns, warn_of_suspects
+from ..views._facts import warn_of_zeros
 from ..views._frames import is_frame, shown
 from ..views._read import read_views
 from ..views._rows import (
@@ -34,7 +34,6 @@ from ..views._rows import (
     warn_of_few,
 )
 from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
-from ..views._suspects import warn_of_suspects
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -113,12 +112,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Warnings of the fit.
     """
 
-    n_clusters: int
-    scale: Scale | None
-    random_state: Seed
-    n_threads: int | None
-    verbose: int
-    callback: Callback | None
     labels_: LabelArray
     view_support_: FloatArray
     view_names_in_: list[Any]
@@ -228,8 +221,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _scaled(self, source):
         """The views and their scalings; warns of features without a meaning for clusters."""
-        summary = summarise(0, source.views)
-        largest = [view.largest for view in summary.views]
+        largest = [view.largest for view in source.summary.views]
         scalings = fit_scalings(source, self.scale, largest)
         views = scaled(source.views, scalings)
         warn_of_suspects(source.views, source.names, source.columns)
@@ -238,7 +230,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         )
         constant_views(views, consequence, source.names)
-        warn_of_zeros(summary.zeros)
+        warn_of_zeros(source.summary.zeros)
         keys = row_keys(views)
         order = canonical_order(views, keys)
         equal = equal_samples([view[order] for view in views], keys[order])

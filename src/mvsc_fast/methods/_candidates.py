@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from ..judge._scan import SCALES, SIZES, neighbor_graphs, neighbourhood_growth, scan, sizes_of
-from ..similarity._nearest_rows import searched_approximately
 from ..spectral._cut import (
     KMEANS_ROWS,
     assign,
@@ -52,8 +51,6 @@ def candidate_labellings(used, c, n_threads, progress):
     more if there are many samples for each cluster.
     """
     n = used.present.shape[1]
-    if searched_approximately(n):
-        progress.log("approximate neighbor search by pynndescent")
     # Sizes of neighbourhoods grow with the samples of a cluster. Few neighbours show small groups.
     many = c > MAX_EVEN_STARTS
     n_vectors = {"unit": c, "centred": c if many else 2 * c}

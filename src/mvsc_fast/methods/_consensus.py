@@ -206,7 +206,6 @@ class ConsensusTLRR(MultiViewClusterer):
     True
     """
 
-    n_clusters: int | None  # type: ignore[assignment]
     candidates_: dict[str, NDArray[Any]]
     views_used_: list[int]
     view_agreement_: FloatArray

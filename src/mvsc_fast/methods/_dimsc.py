@@ -7,8 +7,7 @@ import scipy.linalg
 
 from .._utils.parameters import check_flag, nonnegative
 from .._utils.types import Callback, Scale, Seed
-from ..solvers._representation import thin_svd
-from ..solvers._sylvester import sylvester
+from ..solvers._representation import sylvester, thin_svd
 from ..views._rows import dense, unit_rows
 from ._representation import RepresentationClusterer
 

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from .._utils.labels import check_labels, index_of
 from .._utils.parameters import CHECKS, count, draw_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
-from .._utils.validation import check_clusters
+from .._utils.validation import check_clusters, check_labels, index_of
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import solve_tlrr
 from ..spectral._cut import by_appearance

@@ -10,15 +10,14 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.parameters import InvalidParameterError
-from .._utils.types import Affinity, Estimator, FloatArray, Tensor
+from .._utils.types import Affinity, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
-from ..views._frames import view_title
+from ..views._frames import is_frame, only_in, read_frame, view_title
 from ..views._row_source import RowSource
-from ..views._square import matrix_doubt, square_views
 from ._base import MultiViewClusterer, learned_by
 
 AFFINITIES = {
@@ -28,6 +27,8 @@ AFFINITIES = {
 }
 AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "precomputed"]
 NAMES = get_args(AffinityName)
+N_DISTANCES = 120  # number of samples whose triangles are compared
+ROUNDING = 1e-12  # largest error of a distance, in units of the largest one
 
 
 def check_affinity_parameter(value, name):
@@ -72,10 +73,6 @@ class RecoveryClusterer(MultiViewClusterer):
         ``tol``), and ``seconds`` since the start, after every iteration.
     """
 
-    affinity: AffinityName | Estimator
-    tol: float | None
-    n_init: int
-    max_iter: int | None
     affinity_matrix_: Affinity
     embedding_: FloatArray
     similarity_: Tensor
@@ -109,7 +106,7 @@ class RecoveryClusterer(MultiViewClusterer):
         is_single = not sparse and (np.ndim(X[0]) + 1 if is_list else np.ndim(X)) == 2
         X = [X] if is_single else X
         if isinstance(X, (list, tuple)):
-            X = square_views(X, [view_title(name) for name in names or range(len(X))])
+            X = _matched(X, [view_title(name) for name in names or range(len(X))])
         # Methods without a sparse solver get a dense tensor.
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
@@ -123,7 +120,7 @@ class RecoveryClusterer(MultiViewClusterer):
         if not self._precomputed:
             return super()._scaled(source)
         for S, title in zip(source.views, source.titles, strict=True):
-            if doubt := matrix_doubt(S):
+            if doubt := _doubt_of(S):
                 warn_user(f"{title} {doubt}")
         return source.views, [None] * len(source)
 
@@ -181,3 +178,67 @@ class RecoveryClusterer(MultiViewClusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags
+
+
+def _matched(matrices, titles):
+    """Matrices of similarities, with rows and columns in the order of the first ids.
+
+    pandas frames are matched by the ids in their index and columns, or in one of both. Matrices
+    without ids correspond by position.
+    """
+    order, matched = None, []
+    for X, title in zip(matrices, titles, strict=True):
+        if hasattr(X, "iloc"):
+            # Numbers from 0 are no ids, and ids of one side stand for both.
+            columns = X.index if _are_counted(X.columns) else X.columns
+            rows = columns if _are_counted(X.index) else X.index
+            if not _are_counted(rows):
+                order = rows if order is None else order
+                for ids in (rows, columns):
+                    _check_ids(ids, order, title)
+                X = X.set_axis(rows).set_axis(columns, axis=1).loc[order, order]
+        matched.append(read_frame(X, title).values if is_frame(X) else X)
+    return matched
+
+
+def _are_counted(names):
+    """Whether names are the numbers 0, 1, 2, ... that stand for none."""
+    return list(names) == list(range(len(names)))
+
+
+def _check_ids(ids, order, title):
+    """Raise ValueError unless each id of the first matrix occurs once."""
+    if not ids.is_unique:
+        raise ValueError(f"{title}: ids of similarities occur more than once")
+    absent, extra = order.difference(ids, sort=False), ids.difference(order, sort=False)
+    if lack := only_in((absent, "the first matrix"), (extra, title)):
+        raise ValueError(
+            f"similarities must have the same ids in rows and columns, and in all matrices: {lack}"
+        )
+
+
+def _doubt_of(S):
+    """Why a matrix hardly contains similarities, for a message; None if it may."""
+    # A sample of rows is enough to recognise distances, which are no similarities.
+    S = S.toarray() if scipy.sparse.issparse(S) and S.shape[0] <= N_DISTANCES else S
+    if scipy.sparse.issparse(S) or S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 4:
+        return None
+    rows = np.linspace(0, len(S) - 1, min(len(S), N_DISTANCES)).astype(int)
+    S = np.asarray(S)[np.ix_(rows, rows)]
+    off_diagonal = S[~np.eye(len(S), dtype=bool)]
+    if (off_diagonal == off_diagonal[0]).all():
+        return "has equal similarities of all samples, which contain no clusters"
+    # The roots of squared distances and of 1 - r are distances, as those of distances are.
+    least = ROUNDING * off_diagonal.max()
+    if np.abs(np.diag(S)).max() > least or off_diagonal.min() < -least:
+        return None
+    if off_diagonal.max() <= 4 * off_diagonal.min():  # then the triangle inequality always holds
+        return None
+    roots = np.sqrt(np.maximum(S, 0))
+    shortest = (roots[:, :, None] + roots[None, :, :]).min(axis=1)  # from i to k by any j
+    if (roots <= shortest + np.sqrt(least)).all():
+        return (
+            "looks like distances (0 on the diagonal, and the triangle inequality holds), but "
+            "similarities are needed, as exp(-D ** 2 / median(D) ** 2)"
+        )
+    return None

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils.messages import warn_user
-from .._utils.types import Estimator, FloatArray, Shaped
+from .._utils.types import FloatArray
 from ..solvers._transforms import (
     Basis,
-    SampleTransform,
     check_sample_transform,
     graph_basis,
     resolve_sample_transform,
@@ -47,9 +46,6 @@ class RepresentationClusterer(MultiViewClusterer):
         ``tol``), and ``seconds`` since the start, after every iteration.
     """
 
-    tol: float
-    n_init: int
-    max_iter: int
     embedding_: FloatArray
     tensor_: FloatArray
     similarity_: FloatArray
@@ -94,8 +90,6 @@ class SampleTransformClusterer(RepresentationClusterer):
         ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of its
         affinity matrix.
     """
-
-    sample_transform: SampleTransform | Shaped | Estimator
 
     _checks: ClassVar[dict[str, Any]] = {
         **RepresentationClusterer._checks,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._utils.types import Callback, Estimator, Numbers, Scale, Seed
-from ..solvers._snn import SNN_CHECKS, solve_snn
+from ..solvers._splits import SNN_CHECKS, solve_snn
 from ._recovery import AffinityName, RecoveryClusterer
 
 

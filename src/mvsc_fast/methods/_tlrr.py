@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .._utils.types import Callback, Estimator, Scale, Seed
 from ..similarity._affinity import regularized
-from ..solvers._results import Solver
 from ..solvers._tlrr import TLRR_CHECKS, solve_tlrr
+from ..solvers._tlrr_core import Solver
 from ..spectral._cut import symmetric_sum
 from ._recovery import AffinityName, RecoveryClusterer
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._utils.types import Callback, Estimator, Scale, Seed, Shaped
+from ..solvers._splits import TRPCA_CHECKS, solve_trpca
 from ..solvers._transforms import ViewTransform, resolve_view_transform
-from ..solvers._trpca import TRPCA_CHECKS, solve_trpca
 from ._recovery import AffinityName, RecoveryClusterer
 
 

@@ -11,9 +11,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from .._utils.parameters import check_flag, check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Tensor, Views
-from ..views import check_views
+from ..views import scaled_views
 from ..views._rows import unit_rows
-from ..views._scaling import in_range
 from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
 from ._sparse import self_tuning
 
@@ -53,7 +52,7 @@ def self_representation(
         Symmetric slices with zero diagonal and entries in [0, cap]: all views with ``scales[0]``,
         then the views with n >= 4 d with each other scale.
     """
-    views = in_range(check_views(views))
+    views = scaled_views(views)
     scales = check_scales(scales)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
@@ -138,7 +137,7 @@ def nearest_neighbors(views: Views, *, n_neighbors: int = 15, sparse: bool = Fal
     """
     check_flag(sparse, "sparse")
     n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
-    return neighbor_similarities(in_range(check_views(views)), n_neighbors, sparse)
+    return neighbor_similarities(scaled_views(views), n_neighbors, sparse)
 
 
 def neighbor_similarities(views, n_neighbors=15, sparse=False):
@@ -161,7 +160,7 @@ def rbf(views: Views) -> FloatArray:
     ndarray of shape (v, n, n)
         ``exp(-||x_j - x_k||^2 / (2 sigma^2))``, unit diagonal.
     """
-    return kernel_similarities(in_range(check_views(views)))
+    return kernel_similarities(scaled_views(views))
 
 
 def kernel_similarities(views):

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -56,39 +55,20 @@ def ridge_factors(X, ridges):
     Returns
     -------
     list of Factors
-        ``u`` of shape (n, r), with r the smaller of n and the number of non-zero columns, and
-        ``h`` of shape (n,), float32.
+        ``u`` of shape (n, r), with r the smaller of n and d, and ``h`` of shape (n,), float32.
     """
-    used = _used_columns(X)
-    n, d = X.shape[0], np.count_nonzero(used)
+    n, d = X.shape
     if d <= n:
-        gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in _blocks(X, used))
-        return [_primal(X, used, gram, ridge) for ridge in ridges]
+        blocks = (X[rows] for rows in gen_batches(n, SMALL_BLOCK))
+        gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in blocks)
+        return [_primal(X, gram, ridge) for ridge in ridges]
     # With more columns than samples, the Gram matrix of the samples is the smaller one.
-    X = X[:, used].astype(np.float64)
+    X = X.astype(np.float64)
     gram = safe_sparse_dot(X, X.T, dense_output=True)
     return [_dual(gram, ridge) for ridge in ridges]
 
 
-def _used_columns(X):
-    """Mask of the columns that are not all zero; at least one is True."""
-    if scipy.sparse.issparse(X):
-        used = np.zeros(X.shape[1], dtype=bool)
-        used[X.indices] = True
-    else:
-        used = np.any(X, axis=0)
-    # A view of zeros keeps a column, because factors need one.
-    used[0] |= not used.any()
-    return used
-
-
-def _blocks(X, used):
-    """Yield the used columns in blocks of rows."""
-    for rows in gen_batches(X.shape[0], SMALL_BLOCK):
-        yield X[rows] if used.all() else X[rows][:, used]
-
-
-def _primal(X, used, gram, ridge):
+def _primal(X, gram, ridge):
     """u = L^{-1} x with S + g I = L L^T.
 
     Rows have unit length and g is in proportion to the mean eigenvalue, so that the condition
@@ -102,8 +82,8 @@ def _primal(X, used, gram, ridge):
     (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (inverse,))
     u = np.empty((X.shape[0], len(lower)), dtype=np.float32)
     slack = np.empty(len(u))
-    for rows, block in zip(gen_batches(len(u), SMALL_BLOCK), _blocks(X, used), strict=True):
-        U = trmm(1.0, inverse, dense(block, None).T, lower=1)
+    for rows in gen_batches(len(u), SMALL_BLOCK):
+        U = trmm(1.0, inverse, dense(X[rows], None).T, lower=1)
         u[rows] = U.T
         slack[rows] = 1.0 - np.einsum("ij,ij->j", U, U)
     return Factors(u, _inverse(slack))

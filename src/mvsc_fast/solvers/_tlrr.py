@@ -25,8 +25,7 @@ from .._utils.threads import use_threads
 from .._utils.types import Callback, Similarities
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..similarity._affinity import tube_lengths, tube_threshold
-from ._results import Solver, TLRRResult
-from ._tlrr_core import minimise
+from ._tlrr_core import Solver, TLRRResult, minimise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -212,7 +211,8 @@ def solve_tlrr(
             n_threads=n_threads,
             callback=callback,
         )
-    return _warned(result, W)
+    _warn_of_zeros(result, W)
+    return result
 
 
 def _is_sparse(W):
@@ -231,36 +231,22 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
     return (1.0 - omega1) * alpha / (2 * tau)
 
 
-def _warned(result, W):
-    """The result, with a warning if it is zero because no tube of W exceeds the threshold.
+def _warn_of_zeros(result, W):
+    """Warn if the result is zero because no tube of W exceeds the threshold.
 
-    A tube w is non-zero in L if ``2 lam |w|^2`` exceeds its norms in the objective,
-    ``omega1 sum_i |w_i| + omega2 (1 + alpha) |w|``.
+    A tube w is non-zero in L if ``2 lam |w|^2`` exceeds its norms in the objective, which are at
+    most ``(omega1 sqrt(v) + omega2 (1 + alpha)) |w|``.
     """
     if any(A.nnz if scipy.sparse.issparse(A) else A.any() for A in result.tensor):
-        return result
+        return
     # The longest tube decides: a lam from which it alone would remain is a useful hint.
-    longest = _longest_tube(W)
-    length = float(np.linalg.norm(longest))
+    length = float(np.sqrt(sum(A * A for A in W).max()))
     omega1, alpha, lam = (result.parameters[name] for name in ("omega1", "alpha", "lam"))
     omega2 = 1.0 - omega1
     if 0 < length <= omega2 * alpha / (2 * lam):
-        norms = omega1 * np.abs(longest).sum() / length + omega2 * (1.0 + alpha)
+        norms = omega1 * np.sqrt(len(W)) + omega2 * (1.0 + alpha)
         warn_user(
             f"the tensor is zero: lam={lam:g} keeps tubes longer than "
             f"{omega2 * alpha / (2 * lam):.3g}, the longest tube of W is {length:.3g}. "
             f"lam above {norms / (2 * length):.3g} keeps some, or rescale W"
         )
-    return result
-
-
-def _longest_tube(W):
-    """The tube of W with the largest length, float64."""
-    if isinstance(W, np.ndarray):
-        j, k = divmod(int(np.einsum("ijk,ijk->jk", W, W).argmax()), W.shape[2])
-        return W[:, j, k].astype(np.float64)
-    squares = scipy.sparse.coo_array(sum(A * A for A in W))
-    if squares.nnz == 0:
-        return np.zeros(len(W))
-    at = int(squares.data.argmax())
-    return np.array([A[squares.row[at], squares.col[at]] for A in W], dtype=np.float64)

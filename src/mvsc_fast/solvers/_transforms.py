@@ -120,9 +120,7 @@ ViewTransform = Literal["dft", "identity"]
 
 
 def check_transform(value, name, words):
-    """``value``, which must be a known name, a transform or a square matrix."""
-    if isinstance(value, (Fourier, Basis)):
-        return value
+    """``value``, which must be a known name or a square matrix."""
     if isinstance(value, str) or np.ndim(value) != 2:
         return check_option(value, name, words)
     if np.shape(value)[0] != np.shape(value)[1]:
@@ -140,7 +138,6 @@ def resolve_sample_transform(transform, views):
     "graph" uses the eigenvectors of the normalised default similarity graph of the views, which
     do not depend on the order of the samples.
     """
-    check_sample_transform(transform, "sample_transform")
     if isinstance(transform, str) and transform == "graph":
         return Basis(graph_basis(ridge_similarities(views)))
     return _resolve(transform, "sample_transform", views[0].shape[0], views[0].dtype)
@@ -148,13 +145,10 @@ def resolve_sample_transform(transform, views):
 
 def resolve_view_transform(transform, v, dtype):
     """The transform along v views: "dft", "identity", or a v x v matrix of basis columns."""
-    check_view_transform(transform, "view_transform")
     return _resolve(transform, "view_transform", v, dtype)
 
 
 def _resolve(transform, name, n, dtype):
-    if isinstance(transform, (Fourier, Basis)):
-        return transform
     if isinstance(transform, str):
         return Fourier() if transform == "dft" else Basis()
     # A matrix of the user must be orthonormal, or shrinking would not be that of a norm.

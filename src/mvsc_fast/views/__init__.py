@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
-import scipy.sparse
 
 from .._utils.messages import counted
 from .._utils.parameters import check_option
 from .._utils.types import Frames, Views
-from .._utils.validation import are_finite, check_finite
+from .._utils.validation import check_finite
 from ._anndata import from_anndata, is_anndata
 from ._facts import refuse, summarise
 from ._frames import is_sparse_frame, repeated, shown, view_title
@@ -19,6 +18,7 @@ from ._missing import missing
 from ._read import listed_views, read_views
 from ._row_source import RowSource
 from ._rows import missing_rows
+from ._scaling import fit_scalings, scaled
 
 __all__ = ["align", "check_views", "from_anndata", "missing"]
 
@@ -57,14 +57,17 @@ def check_views(views: Views, *, missing: bool = False) -> list[Any]:
 
 
 def loaded(source, *, missing=False):
-    """A `RowSource` with all rows in memory, validated as by `check_views`."""
+    """A `RowSource` with all rows in memory, validated as by `check_views`, and their `Summary`."""
     memory = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
+    memory.summary = summary = summarise(0, memory.views)
     if missing:
-        refuse(summarise(0, memory.views).bad, memory.titles, memory.columns)
+        refuse(summary.bad, memory.titles, memory.columns)
         return memory
     # Whole missing rows are told apart from single missing cells, because the remedy differs.
-    for X, title, columns in zip(memory, memory.titles, memory.columns, strict=True):
-        if are_finite(X.data if scipy.sparse.issparse(X) else X):
+    for X, facts, title, columns in zip(
+        memory, summary.views, memory.titles, memory.columns, strict=True
+    ):
+        if not (facts.n_missing or facts.is_partial or facts.largest.max() == np.inf):
             continue
         rows = np.flatnonzero(missing_rows(X))
         if len(rows):
@@ -75,6 +78,13 @@ def loaded(source, *, missing=False):
             )
         check_finite(X, title, columns)
     return memory
+
+
+def scaled_views(views):
+    """Validated views whose squares can be represented, see `fit_scalings`."""
+    source = loaded(read_views(views))
+    largest = [facts.largest for facts in source.summary.views]
+    return scaled(source.views, fit_scalings(source, None, largest))
 
 
 def align(frames: Frames, join: Join = "outer") -> Frames:

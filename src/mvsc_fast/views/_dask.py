@@ -1,6 +1,7 @@
 """Row sources for Dask arrays: every partition of rows is read by the worker that computes it."""
 
 import operator
+from functools import partial
 from typing import NamedTuple
 
 import dask
@@ -51,7 +52,7 @@ class DaskSource(RowSource):
 
     def sum(self, function, *args):
         """Sum of the results of all blocks, by pairwise summation of neighbouring blocks."""
-        call = _Call(function, args)
+        call = partial(_call, function, args)  # in which Dask does not look for collections
         parts = [
             dask.delayed(_sum)(blocks, partition, call)
             for blocks, partition in self._partitions()
@@ -68,7 +69,7 @@ class DaskSource(RowSource):
         """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
         # One task holds what the others share. If its worker dies, it is computed again, which
         # scattered data are not.
-        call = dask.delayed(_Call(function, args), pure=False, traverse=False)
+        call = dask.delayed(partial(_call, function, args), pure=False, traverse=False)
         dtype = np.dtype(dtype)
         return da.concatenate(
             [
@@ -141,14 +142,8 @@ class Partition(NamedTuple):
         return RowSource(checked, self.rows, self.first, titles=self.titles)
 
 
-class _Call:
-    """A function of a block with its other arguments, which Dask does not traverse."""
-
-    def __init__(self, function, args):
-        self.function, self.args = function, args
-
-    def __call__(self, first, blocks):
-        return self.function(first, blocks, *self.args)
+def _call(function, args, first, blocks):
+    return function(first, blocks, *args)
 
 
 def _sum(blocks, partition, call):

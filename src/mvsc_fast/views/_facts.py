@@ -22,10 +22,10 @@ class ViewFacts(NamedTuple):
     Attributes
     ----------
     n_samples : int
-    least, largest : float
-        The smallest value, and the largest absolute one.
-    has_values : ndarray of shape (d,), bool
-        Whether each column has a value.
+    least : float
+        The smallest value.
+    largest : ndarray of shape (d,)
+        The largest absolute value of each column; negative infinity if it has none.
     n_zero : int
         Number of rows that are all zero, and not missing.
     n_missing : int
@@ -38,8 +38,7 @@ class ViewFacts(NamedTuple):
 
     n_samples: int
     least: float
-    largest: float
-    has_values: np.ndarray
+    largest: np.ndarray
     n_zero: int
     n_missing: int = 0
     n_cells: int = 0
@@ -49,8 +48,7 @@ class ViewFacts(NamedTuple):
         return ViewFacts(
             self.n_samples + other.n_samples,
             min(self.least, other.least),
-            max(self.largest, other.largest),
-            self.has_values | other.has_values,
+            np.maximum(self.largest, other.largest),
             self.n_zero + other.n_zero,
             self.n_missing + other.n_missing,
             self.n_cells + other.n_cells,
@@ -61,7 +59,7 @@ class ViewFacts(NamedTuple):
     def missing_share(self):
         """Share of missing cells in the rows that are not missing."""
         n_present = self.n_samples - self.n_missing
-        return self.n_cells / max(n_present * len(self.has_values), 1)
+        return self.n_cells / max(n_present * len(self.largest), 1)
 
 
 class Summary(NamedTuple):
@@ -108,7 +106,7 @@ def summarise(first, views):
     facts, missing, blank = zip(*map(view_facts, views), strict=True)
     lacks_all = np.logical_and.reduce(missing)
     is_zero = np.logical_and.reduce(blank) & ~lacks_all
-    is_finite = all(np.isfinite(view.largest) and not view.is_partial for view in facts)
+    is_finite = all(view.largest.max() < np.inf and not view.is_partial for view in facts)
     return Summary(
         list(facts),
         first + np.flatnonzero(lacks_all),
@@ -124,28 +122,34 @@ def view_facts(X):
     """
     n, d = X.shape
     sparse = scipy.sparse.issparse(X)
-    values, blank = X.data if sparse else X, zero_or_missing_rows(X)
-    # Entries that are not stored are zeros. A view without NaN, as nearly all are, needs no more.
-    limit = 0.0 if sparse and X.nnz < n * d else np.inf
-    least, high = float(values.min(initial=limit)), float(values.max(initial=0.0))
-    if not np.isnan(least):
-        has_values, n_zero = np.ones(d, dtype=bool), np.count_nonzero(blank)
-        facts = ViewFacts(n, least, max(high, -least), has_values, n_zero)
+    blank = zero_or_missing_rows(X)
+    # Extremes of columns. Entries that are not stored are zeros.
+    if sparse:
+        least = float(np.fmin.reduce(X.data, initial=0.0 if X.nnz < n * d else np.inf))
+        largest = np.zeros(d, dtype=X.dtype)
+        np.fmax.at(largest, X.indices, abs(X.data))
+        has_missing = bool(np.isnan(X.data).any())
+    else:
+        low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+        if has_missing := bool(np.isnan(low).any()):
+            low = np.fmin.reduce(X, axis=0, initial=np.inf)
+            high = np.fmax.reduce(X, axis=0, initial=-np.inf)
+        least, largest = float(low.min()), np.maximum(high, -low)
+    if not has_missing:  # as nearly all views
+        facts = ViewFacts(n, least, largest, np.count_nonzero(blank))
         return facts, np.zeros(n, dtype=bool), blank
 
-    # Extremes of the values, missing rows and, in all others, missing cells
-    least = float(np.fmin.reduce(values, None, initial=limit))
-    largest = max(float(np.fmax.reduce(values, None, initial=0.0)), -least)
+    # Missing rows and, in all others, missing cells
     missing = missing_rows(X)
     n_missing, n_zero = np.count_nonzero(missing), np.count_nonzero(blank & ~missing)
     if sparse:
-        has_values, n_cells = np.full(d, n_missing < n), 0
-        is_partial = bool(np.isnan(X[~missing].data).any())  # which is refused
+        n_cells, is_partial = 0, bool(np.isnan(X[~missing].data).any())  # which is refused
+        largest = largest if n_missing < n else np.full(d, -np.inf)
     else:
         is_nan = np.isnan(X)
-        has_values, n_cells = ~is_nan.all(axis=0), np.count_nonzero(is_nan[~missing])
+        n_cells = np.count_nonzero(is_nan[~missing])
         is_partial = n_cells > 0 or not is_nan[missing].all()
-    facts = ViewFacts(n, least, largest, has_values, n_zero, n_missing, n_cells, is_partial)
+    facts = ViewFacts(n, least, largest, n_zero, n_missing, n_cells, is_partial)
     return facts, missing, blank
 
 
@@ -157,8 +161,9 @@ def check_facts(facts, titles, columns):
                 f"{title} lacks {100 * view.missing_share:.3g} % of its cells, but at most "
                 f"{100 * MAX_MISSING:g} % can be filled: remove columns or samples that lack many"
             )
-        if view.has_values.any() and not view.has_values.all():
-            j = int(np.argmin(view.has_values))
+        has_values = view.largest >= 0
+        if has_values.any() and not has_values.all():
+            j = int(np.argmin(has_values))
             column = j if names is None else names[j]
             raise ValueError(f"{title} has no values in column {column!r}: remove it")
 

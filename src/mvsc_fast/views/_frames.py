@@ -1,17 +1,14 @@
 """Conversion of data frames to matrices, and comparison of their columns and ids."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 SHOWN = 3  # number of names or ids in a message
-ENCODE = {
-    "text": "convert it to numbers (TfidfVectorizer or OneHotEncoder of scikit-learn)",
-    "dates": "convert them to numbers (days since a date, or the hour of the day)",
-    "categories": "convert them to numbers (OneHotEncoder of scikit-learn)",
-    "lists": "make a column of each of their entries",
-}
+# Names of the numeric dtypes of pandas, Arrow and polars; objects are checked one by one.
+NUMERIC = re.compile(r"(?i)u?int\d|float|double|halffloat|bool|decimal|object|null|sparse")
 
 
 class Frame(NamedTuple):
@@ -47,15 +44,15 @@ def is_series(X):
 
 def read_frame(X, title):
     """The `Frame` of a data frame whose columns are all numeric, with nulls as NaN."""
-    if hasattr(X, "iloc"):
-        return _read_pandas(X, title)
-    if not is_named_frame(X):  # such as a table of pyarrow
-        return _read_pandas(X.to_pandas(), title)._replace(index=None)
-    # Columns of polars that are no numbers are named, with how to encode them.
+    is_pandas = hasattr(X, "iloc")
+    if not is_pandas and not is_named_frame(X):  # such as a table of pyarrow
+        return read_frame(X.to_pandas(), title)._replace(index=None)
     columns = list(X.columns)
-    for column, dtype in zip(columns, X.dtypes, strict=True):
-        if (kind := _kind_of(dtype)) is not None:
-            raise ValueError(refusal(title, kind, shown(column)))
+    for name, dtype in zip(columns, X.dtypes, strict=True):
+        if not NUMERIC.match(str(dtype)):
+            raise ValueError(refusal(title, str(dtype), shown(name)))
+    if is_pandas:
+        return Frame(_pandas_values(X, title, columns), columns, X.index)
     values = X.to_numpy()
     if values.dtype == object:
         for name, column in zip(columns, values.T, strict=True):
@@ -63,14 +60,8 @@ def read_frame(X, title):
     return Frame(np.asarray(values, dtype=_float_type(values.dtype)), columns, None)
 
 
-def _read_pandas(X, title):
-    columns = list(X.columns)
+def _pandas_values(X, title, columns):
     for j, dtype in enumerate(X.dtypes):
-        if getattr(dtype, "kind", "") == "c":
-            raise ValueError(f"Complex data not supported: {title}, column {shown(columns[j])}")
-        kind = _kind_of(dtype)
-        if kind is not None:
-            raise ValueError(refusal(title, kind, shown(columns[j])))
         if getattr(dtype, "kind", "") == "O":  # also of Arrow
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
     # Nulls become NaN, and sparse frames stay sparse.
@@ -79,21 +70,9 @@ def _read_pandas(X, title):
     if is_sparse_frame(X):
         if len({dtype.subtype.kind == "b" for dtype in X.dtypes}) == 2:  # their type is object
             X = X.astype(type(X.dtypes.iloc[0])(float, 0.0))
-        return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
+        return scipy.sparse.csr_array(X.sparse.to_coo())
     dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
-    return Frame(X.to_numpy(dtype=dtype, na_value=np.nan), columns, X.index)
-
-
-def _kind_of(dtype):
-    """The kind of a column of pandas or polars that is not numeric, by its dtype, else None."""
-    name = str(dtype).lower()
-    if name.startswith(("categor", "dictionary", "enum")):
-        return "categories"
-    if name.startswith(("date", "time", "duration", "period", "interval")):
-        return "dates"
-    if name.startswith(("list", "large_list", "fixed_size_list", "array", "struct", "map")):
-        return "lists"
-    return "text" if name.startswith(("str", "large_str", "utf8")) else None
+    return X.to_numpy(dtype=dtype, na_value=np.nan)
 
 
 def check_objects(column, title, name):
@@ -134,9 +113,10 @@ def _float_type(dtype):
 def refusal(title, kind, column=None):
     """The message for a view with entries that are not numbers."""
     where = "" if column is None else f" in column {column}"
-    ids = ", make it the index of a pandas frame if it contains ids"
-    encode = ENCODE[kind] + (ids if where and kind == "text" else "")
-    return f"{title} contains {kind}{where}: {encode}, or remove it"
+    return (
+        f"{title} contains {kind}{where}: convert it to numbers (OneHotEncoder or TfidfVectorizer "
+        "of scikit-learn), make it the index of a pandas frame if it contains ids, or remove it"
+    )
 
 
 def shown(*names):

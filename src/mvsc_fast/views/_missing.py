@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._utils.containers import check_container, checked_csr
 from .._utils.messages import counted
 from .._utils.types import View
 from ._anndata import is_anndata
-from ._frames import is_frame, read_frame
+from ._frames import is_frame
+from ._read import read_table
 from ._row_source import check_matrix, is_dask, is_stored
 from ._rows import (
     BLOCK,
@@ -82,18 +82,13 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
 
 def _matrix_in_memory(X):
     """A view as an array or csr_array of floats; raise ValueError if it is not in memory."""
-    if is_dask(X) or is_anndata(X) or is_stored(X):
+    values = read_table(X, "X").values
+    is_foreign = is_anndata(X) or is_frame(X) and not hasattr(X, "iloc")
+    if is_foreign or is_dask(values) or is_stored(values):
         raise ValueError(
-            f"X is a {type(X).__name__}: pass an array, a sparse matrix or a pandas DataFrame; of "
-            "views in files, write NaN into the rows"
+            f"X is a {type(X).__name__}: pass an array, a sparse matrix or a pandas DataFrame "
+            "(X.to_pandas() of other packages); of views in files, write NaN into the rows"
         )
-    if is_frame(X) and not hasattr(X, "iloc"):
-        raise ValueError(f"X is a {type(X).__name__} of another package: pass X.to_pandas()")
-    if hasattr(X, "iloc"):
-        values = read_frame(X, "X").values
-    else:
-        check_container(X, "X")
-        values = checked_csr(X, "X") if scipy.sparse.issparse(X) else np.asarray(X)
     check_matrix(values, "X")
     return values.astype(np.result_type(values.dtype, np.float32), copy=False)
 

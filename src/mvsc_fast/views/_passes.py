@@ -11,7 +11,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.validation import check_clusters
-from ._columns import count_values, warn_of_columns
+from ._columns import count_values, warn_of_columns, warn_of_suspects
 from ._facts import (
     check_facts,
     refuse,
@@ -34,7 +34,6 @@ from ._rows import (
     spread,
 )
 from ._scaling import ColumnScaling, fit_scalings, scaled
-from ._suspects import warn_of_suspects
 
 MIN_PRESENT = 2  # minimum number of drawn samples that have a view
 MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
@@ -195,24 +194,19 @@ def _condensed(X):
 def _uniform_sample(source, scalings, samples, count, seed):
     """Some samples, ascending, drawn in an order that depends on their scaled rows alone."""
     # The draw is made in an order by content, so that the order of rows changes no result.
-    sums = source.sum(_sums, scalings)
-    keys = np.asarray(source.per_row(_keys, np.float64, scalings, sums))
-    order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64, scalings)))
+    sums = source.sum(_of_scaled, direction_sums, scalings)
+    keys = np.asarray(source.per_row(_of_scaled, np.float64, row_keys, scalings, sums))
+    order = sorted_rows(
+        keys, lambda: np.asarray(source.per_row(_of_scaled, np.uint64, row_hashes, scalings))
+    )
     order = order[np.isin(order, samples)]
     ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
     return np.sort(order[ranks])
 
 
-def _sums(first, views, scalings):
-    return direction_sums(scaled(views, scalings))
-
-
-def _keys(first, views, scalings, sums):
-    return row_keys(scaled(views, scalings), sums)
-
-
-def _hashes(first, views, scalings):
-    return row_hashes(scaled(views, scalings))
+def _of_scaled(first, views, function, scalings, *args):
+    """A function of the scaled rows of one block."""
+    return function(scaled(views, scalings), *args)
 
 
 def _frequent(present, titles):

@@ -36,7 +36,7 @@ def read_views(X, *, min_samples=2):
     matrices, listed = listed_views(X)
     names = [name for name, _ in matrices]
     titles = [view_title(name) for name in names] if listed else ["X"]
-    tables = [_read(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
+    tables = [read_table(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
     values = [table.values for table in tables]
     about = {
         "titles": titles,
@@ -61,13 +61,6 @@ def read_views(X, *, min_samples=2):
 
 def listed_views(views):
     """The pairs (name, matrix) of all views, and False if a single matrix was given."""
-    first = views[0] if isinstance(views, (list, tuple)) and len(views) else views
-    if isinstance(first, (str, bytes, PathLike)):
-        raise ValueError(
-            f"got {first[:40] if isinstance(first, (str, bytes)) else first!r} instead of a view: "
-            "read files first, for example with numpy.load or pandas.read_csv, and convert text to "
-            "numbers (TfidfVectorizer of scikit-learn)"
-        )
     if scipy.sparse.issparse(views):  # some are mappings
         return [(0, views)], False
     views = unpacked(views)
@@ -77,8 +70,6 @@ def listed_views(views):
         return list(views.items()), True
     if isinstance(views, (Iterator, ValuesView)):
         views = list(views)
-        if views and not any(map(_is_matrix, views)):
-            raise ValueError("the iterable yields no matrices: every view must be 2-D")
     if is_series(views) or isinstance(views, np.ndarray):  # cells of MATLAB, as SciPy reads them
         entries = np.asarray(views)
         if entries.dtype == object and entries.size and all(map(_is_cell, entries.flat)):
@@ -94,11 +85,6 @@ def listed_views(views):
                 "samples, X[:, None] of each if they are views of one column, or X[None] of each "
                 "if they are views of one sample"
             )
-    elif getattr(views, "ndim", 2) == 3:
-        raise ValueError(
-            f"got one array of shape {views.shape}: pass a list of (n_samples, n_features) "
-            'arrays, or affinity="precomputed" for a stack of similarity matrices'
-        )
     return [(0, views)], False
 
 
@@ -120,7 +106,7 @@ def _is_array(X):
     return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__buffer__"))
 
 
-def _read(X, title):
+def read_table(X, title):
     """A view as a `Frame` whose rows can be read; raise ValueError if it is not a table."""
     if type(X) is np.ndarray and X.dtype.kind in "fiub":
         return Frame(X)
@@ -128,25 +114,25 @@ def _read(X, title):
         raise ValueError(
             f"{title} is None: remove it, or pass rows of NaN for the samples that lack this view"
         )
-    if isinstance(X, (str, bytes)):
-        raise ValueError(f"{title} is the string {X[:40]!r}: pass a matrix")
-    if hasattr(X, "collect_schema") and hasattr(X, "collect"):
-        raise ValueError(f"{title} is a {type(X).__name__}: pass frame.collect()")
-    if is_dask(X) and not hasattr(X, "chunks"):
-        raise ValueError(
-            f"{title} is a {type(X).__name__} of Dask: pass frame.to_dask_array(lengths=True)"
-        )
-    if is_dask(X) or is_stored(X):
+    if is_stored(X) or is_dask(X) and hasattr(X, "chunks"):
         return Frame(X)
     if is_frame(X):
         return read_frame(X, title)
     if is_anndata(X):
         frame = read_anndata(X, title)
         return frame._replace(values=_matrix(frame.values, title))
-    if not (isinstance(X, (list, tuple)) or scipy.sparse.issparse(X) or _is_array(X)):
+    texts = X if isinstance(X, (list, tuple)) else [X]
+    if len(texts) and all(isinstance(text, (str, bytes, PathLike)) for text in texts):
+        raise ValueError(
+            f"{title} contains text, {texts[0]!r:.40}: read files first, for example with "
+            "numpy.load or pandas.read_csv, and convert text to numbers (TfidfVectorizer of "
+            "scikit-learn)"
+        )
+    if is_dask(X) or not (texts is X or scipy.sparse.issparse(X) or _is_array(X)):
         raise ValueError(
             f"{title} is of type {type(X).__name__}: pass an array, a sparse matrix, a data frame "
-            "or an AnnData object"
+            "(in polars frame.collect(), in Dask frame.to_dask_array(lengths=True)) or an AnnData "
+            "object"
         )
     return Frame(_matrix(X, title))
 
@@ -159,15 +145,13 @@ def _matrix(X, title):
         check_container(part, title)
     if scipy.sparse.issparse(X):
         return checked_csr(X, title)
-    # Text and objects are numbers if they say so.
-    if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
-        raise ValueError(refusal(title, "text"))
     try:
         X = np.asarray(X)
     except ValueError as error:  # rows of unlike lengths
         raise ValueError(f"{title} has no rows of equal length: {error}") from error
     if X.dtype.kind in "mM":
-        raise ValueError(refusal(title, "dates"))
+        raise ValueError(refusal(title, str(X.dtype)))
+    # Text and objects are numbers if they say so.
     if X.ndim == 2 and X.dtype.kind in "OUS":
         for j, column in enumerate(X.T):
             check_objects(column, title, j)

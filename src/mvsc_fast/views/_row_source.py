@@ -101,6 +101,7 @@ class RowSource(Sequence):
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.rows = rows or block_rows(self.n_features)  # of a block; no result depends on it
         self.first = first  # index of the first row, if this source is a part of another
+        self.summary = None  # of all rows, if they are in memory and were checked
 
     def __len__(self):
         return len(self.views)
@@ -208,7 +209,10 @@ def check_matrix(X, title):
             "omit labels, which are not a view"
         )
     if len(X.shape) != 2:
-        raise ValueError(f"{title} has shape {X.shape}: it must have rows and columns")
+        raise ValueError(
+            f"{title} has shape {X.shape}: pass a list of matrices of shape (n_samples, "
+            "n_features), one for each view"
+        )
     if X.shape[1] == 0:
         raise ValueError(
             f"{title}: found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "

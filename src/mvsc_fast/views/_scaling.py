@@ -1,5 +1,6 @@
 """Columns in standard units, and views whose squares can be represented: exact over blocks."""
 
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ._rows import SMALL_BLOCK, dense, missing_rows, with_data
 # A value is cut to the 4 leading digits, in base 2^18, of the largest value of its column: at least
 # 55 bits, as a float64 has 53. Sums of products of two digits are then exact for 2^27 rows.
 N_DIGITS, DIGIT_BITS = 4, 18
-ZERO_PLACE = -10_000  # of a column of zeros, below that of any other
+PAIRS = list(combinations_with_replacement(range(N_DIGITS), 2))
 # Deviations below this multiple of the rounding error of the mean are those of constant columns.
 CONSTANT = 8
 # The largest entries of views that are used as they are, as powers of the limits of their type:
@@ -48,64 +49,6 @@ class ColumnScaling(NamedTuple):
         return scaled
 
 
-class Moments(NamedTuple):
-    """Exact sums of the values of columns, and of their squares; those of two blocks are added.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (d,), int64
-        Number of values of each column.
-    places : ndarray of shape (d,) of int
-        The leading digit of the largest value of each column counts ``2^(18 * place)``.
-    sums : ndarray of shape (4, d), int64
-        Sums of the digits, the leading ones first.
-    products : ndarray of shape (4, 4, d), int64
-        Sums of the products of each two digits.
-    sparse : ndarray of shape (d,), bool
-        Whether each column is that of a sparse view.
-    """
-
-    counts: np.ndarray
-    places: np.ndarray
-    sums: np.ndarray
-    products: np.ndarray
-    sparse: np.ndarray
-
-    def __add__(self, other):
-        places = np.maximum(self.places, other.places)
-        (sums, products), (more_sums, more_products) = self._moved(places), other._moved(places)
-        return Moments(
-            self.counts + other.counts,
-            places,
-            sums + more_sums,
-            products + more_products,
-            self.sparse | other.sparse,
-        )
-
-    def _moved(self, places):
-        """Sums and products of the digits from higher places on; lower digits are dropped."""
-        moved = np.arange(N_DIGITS)[:, None] - (places - self.places)
-        exists, moved = moved >= 0, np.maximum(moved, 0)
-        sums = np.take_along_axis(self.sums, moved, axis=0) * exists
-        products = np.take_along_axis(self.products, moved[:, None], axis=0) * exists[:, None]
-        return sums, np.take_along_axis(products, moved[None], axis=1) * exists
-
-    def means_and_deviations(self):
-        """Mean and standard deviation of each column, correct up to the digits that were cut."""
-        weights = [2 ** (DIGIT_BITS * (N_DIGITS - 1 - k)) for k in range(N_DIGITS)]
-        # Integers of Python have no limit, so that the difference below cancels nothing.
-        n = np.maximum(self.counts, 1).astype(object)
-        total = sum(w * row for w, row in zip(weights, self.sums.astype(object), strict=True))
-        squares = 0
-        for w, rows in zip(weights, self.products.astype(object), strict=True):
-            squares = squares + w * sum(v * row for v, row in zip(weights, rows, strict=True))
-        spread = n * squares - total * total
-        unit = DIGIT_BITS * (self.places - N_DIGITS + 1)
-        means = np.ldexp((total / n).astype(np.float64), unit)
-        deviations = np.ldexp(np.sqrt(spread.astype(np.float64)) / self.counts.clip(1), unit)
-        return means, deviations
-
-
 def fit_scalings(source, scale, largest):
     """The `ColumnScaling` of every view, so that the squares of its entries can be represented.
 
@@ -119,8 +62,8 @@ def fit_scalings(source, scale, largest):
     source : RowSource
         Views without infinite entries.
     scale : "standard" or None
-    largest : sequence of float
-        The largest absolute value of each view.
+    largest : sequence of ndarray of shape (n_features_i,)
+        The largest absolute value of each column of each view, see `ViewFacts`.
 
     Returns
     -------
@@ -129,28 +72,18 @@ def fit_scalings(source, scale, largest):
         views if they are used as they are.
     """
     if scale is None:
-        return _powers(largest, source.n_features, source.dtype)
-    moments = source.sum(_moments)
-    centres, deviations = moments.means_and_deviations()
+        entries = [max(0.0, float(columns.max())) for columns in largest]
+        return _powers(entries, source.n_features, source.dtype)
+    # The leading digit of the largest value of each column counts 2^(18 * place).
+    places = [(np.frexp(np.maximum(columns, 0))[1] - 1) // DIGIT_BITS for columns in largest]
+    totals = source.sum(_digit_sums, places)
+    centres, deviations = _means_and_deviations(totals, np.concatenate(places))
     # Constant columns are not divided by a rounding error, and sparse ones are not centred.
     limit = CONSTANT * np.finfo(source.dtype).eps
     deviations[deviations <= limit * np.abs(centres)] = 1.0
-    centres[moments.sparse] = 0.0
+    centres[totals[1] > 0] = 0.0
     ends = np.cumsum(source.n_features)[:-1]
     return list(map(ColumnScaling, np.split(centres, ends), np.split(deviations, ends)))
-
-
-def in_range(views):
-    """Views of extreme entries divided by a power of two; usual ones as they are."""
-    largest, n_features = map(largest_entry, views), [X.shape[1] for X in views]
-    return scaled(views, _powers(largest, n_features, views[0].dtype))
-
-
-def largest_entry(X):
-    """The largest absolute value of a view without its missing cells; 0 if there is none."""
-    values = X.data if scipy.sparse.issparse(X) else X
-    low, high = np.fmin.reduce(values, None, initial=0), np.fmax.reduce(values, None, initial=0)
-    return float(max(high, -low))
 
 
 def _powers(largest, n_features, dtype):
@@ -168,20 +101,22 @@ def _powers(largest, n_features, dtype):
     ]
 
 
-def _moments(first, views):
-    """The `Moments` of the columns of all views in one block, one view after the other."""
-    parts = zip(*map(_moments_of_view, views), strict=True)
-    return Moments(*(np.concatenate(part, axis=-1) for part in parts))
+def _digit_sums(first, views, places):
+    """What one block adds to the sums of the columns of all views, of shape (16, d), int64.
+
+    The rows are the numbers of values, whether views are sparse, the sums of the digits of values,
+    the leading ones first, and the sums of the products of the `PAIRS` of digits.
+    """
+    return np.hstack([_digit_sums_of(X, place) for X, place in zip(views, places, strict=True)])
 
 
-def _moments_of_view(X):
-    """The `Moments` of one view in one block."""
+def _digit_sums_of(X, places):
+    """The `_digit_sums` of one view."""
     n_columns, is_sparse = X.shape[1], scipy.sparse.issparse(X)
     # The values that are summed, the column of each, and the function that sums by column
     if is_sparse:
         X = X[~missing_rows(X)]
         counts = np.full(n_columns, X.shape[0])
-        largest = abs(X).max(axis=0).toarray().ravel() if X.shape[0] else np.zeros(n_columns)
         values, columns = X.data, X.indices
 
         def total(numbers):
@@ -189,33 +124,39 @@ def _moments_of_view(X):
     else:
         is_missing = np.isnan(X)
         counts = len(X) - is_missing.sum(axis=0)
-        values = np.where(is_missing, 0, X)
-        largest = np.maximum(values.max(axis=0), -values.min(axis=0))
-        columns = slice(None)
+        values, columns = np.where(is_missing, 0, X), slice(None)
 
         def total(numbers):
             return numbers.sum(axis=0)
 
     # Digits are integers of at most 18 bits with the sign of their value.
-    places = np.where(largest > 0, (np.frexp(largest)[1] - 1) // DIGIT_BITS, ZERO_PLACE)
     remainder = np.ldexp(values.astype(np.float64), -DIGIT_BITS * places[columns])
     digits = []
     for _ in range(N_DIGITS):
         digits.append(np.trunc(remainder))
         remainder = (remainder - digits[-1]) * 2.0**DIGIT_BITS
-    # Sums of digits and of their products, exact in float64.
-    sums = np.array([total(digit) for digit in digits])
-    products = np.empty((N_DIGITS, N_DIGITS, n_columns))
-    for k, digit in enumerate(digits):
-        for j in range(k + 1):
-            products[j, k] = products[k, j] = total(digit * digits[j])
-    return Moments(
-        counts,
-        places,
-        sums.astype(np.int64),
-        products.astype(np.int64),
-        np.full(n_columns, is_sparse),
-    )
+    # Sums of digits and of their products are exact in float64.
+    products = [total(digits[j] * digits[k]) for j, k in PAIRS]
+    rows = [counts, np.full(n_columns, is_sparse), *map(total, digits), *products]
+    return np.array(rows, dtype=np.int64)
+
+
+def _means_and_deviations(totals, places):
+    """Mean and standard deviation of each column, correct up to the digits that were cut."""
+    counts, _, *sums = totals.astype(object)
+    sums, products = sums[:N_DIGITS], sums[N_DIGITS:]
+    weights = [2 ** (DIGIT_BITS * (N_DIGITS - 1 - k)) for k in range(N_DIGITS)]
+    # Integers of Python have no limit, so that the difference below cancels nothing.
+    n = np.maximum(counts, 1)
+    total = sum(weight * row for weight, row in zip(weights, sums, strict=True))
+    squares = 0
+    for (j, k), row in zip(PAIRS, products, strict=True):
+        squares = squares + (1 if j == k else 2) * weights[j] * weights[k] * row
+    spread = n * squares - total * total
+    unit = DIGIT_BITS * (places - N_DIGITS + 1)
+    means = np.ldexp((total / n).astype(np.float64), unit)
+    deviations = np.ldexp(np.sqrt(spread.astype(np.float64)) / n.astype(np.float64), unit)
+    return means, deviations
 
 
 def scaled(views, scalings):
