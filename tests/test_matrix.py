@@ -32,7 +32,7 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.cli import main
-from mvsc_fast.judge import ClusterCounts, _doubts, _n_clusters
+from mvsc_fast.judge import ClusterCounts, _n_clusters, _scores
 from mvsc_fast.judge._scan import scan
 from mvsc_fast.methods import _candidates, _consensus, _ensemble, _labeller
 from mvsc_fast.views import _row_source, loaded
@@ -412,7 +412,7 @@ def small_problems():
         patch.setattr(_candidates, "STARTS", starts)
         patch.setattr(_candidates, "FEW_STARTS", {"c": (0.5,)})
         patch.setattr(_ensemble, "N_INIT", 1)
-        patch.setattr(_doubts, "MIN_AGREEMENT", -1)  # a cached fit would not warn again
+        patch.setattr(_scores, "MIN_AGREEMENT", -1)  # a cached fit would not warn again
         patch.setattr(_n_clusters, "SIZES", (8,))
         patch.setattr("mvsc_fast._utils.parts.svg_figure", lambda draw, caption: caption)
         yield
