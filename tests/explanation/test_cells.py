@@ -104,6 +104,7 @@ def test_clusters_that_follow_a_batch_are_reported(mdata):
     mdata.obs["donor"] = np.arange(120) % 2
     mdata.obs["counts"] = np.arange(120) * 37 % 120
     mdata.obs.loc[mdata.obs_names[:60], "counts"] = np.nan
+    mdata.obs.loc[mdata.obs_names[-1], ["dose", "counts"]] = np.inf
     for batch in ("run", "dose", "partly"):
         with pytest.warns(UserWarning, match=f"the clusters follow '{batch}': .* is 0.[5-9]"):
             annotate(mdata, model, batch=batch)
