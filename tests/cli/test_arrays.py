@@ -205,6 +205,14 @@ def test_a_sparse_matrix_of_zeros_has_no_entries_in_matlab_7_3(tmp_path):
     assert zeros.shape == (N, 40) and zeros.nnz == 0
 
 
+def test_a_large_sparse_matrix_is_no_label_matrix(tmp_path):
+    large = scipy.sparse.eye(10**6, format="csc")
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": A, "X2": B, "graph": large, "gt": Y})
+    views, labels = load_mat(tmp_path / "a.mat", views=["X1", "X2"])
+    np.testing.assert_array_equal(labels, Y)
+    np.testing.assert_array_equal(views[0], A)
+
+
 def test_the_last_of_two_variables_of_one_name_is_read(tmp_path):
     first, last = io.BytesIO(), io.BytesIO()
     scipy.io.savemat(first, {"X1": B, "X2": C})
@@ -377,7 +385,7 @@ def test_a_saved_model_reads_its_views_by_name(folder, capsys):
             ["new.npz", "--views", "other,prot"],
             "has the views 'other', 'prot', but the model has 'rna', 'prot'",
         ),
-        (["narrow.npz"], "the views have [9, "),
+        (["narrow.npz"], "narrow.npz has 9 features, but view 'rna' of the model has 24"),
     ):
         assert main(["predict", "model.pkl", *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -23,8 +23,12 @@ INDICES = {"ind", "index", "indices", "idx", "id", "ids", "mask", "missing", "pe
 INDICES |= {"fold", "folds", "split", "splits"}
 DOUBTFUL = {"weight", "weights", *LABEL_NAMES} - {"s"}
 # Parts of one data set, which are not views of the same samples
-PART = re.compile(r"train|test|valid|(?<![a-z])(?:tr|te|val)(?![a-z])", re.IGNORECASE)
+PARTS = [
+    re.compile(rf"{long}|(?<![a-z]){short}(?![a-z])", re.IGNORECASE)
+    for long, short in (("train", "tr"), ("test", "te"), ("valid", "val"))
+]
 MAX_SHOWN = 8  # number of variables in a message
+MAX_CLASSES = 1000  # of labels as a sparse matrix with a column for each class
 
 
 def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=False):
@@ -123,8 +127,9 @@ def _view_names(variables, views, truth):
         return cells
     # Matrices of any names are views, unless their names or shapes say that some are none.
     square = {X.shape[0] == X.shape[1] for name in free for X in parts[name]}
-    doubtful = [name for name in free if _words(name) & DOUBTFUL or PART.search(name)]
-    if usual or numbered or cells or doubtful or len(square) > 1:
+    split = [form for form in PARTS if any(form.search(name) for name in free)]
+    doubtful = [name for name in free if _words(name) & DOUBTFUL]
+    if usual or numbered or cells or doubtful or len(square) > 1 or len(split) > 1:
         raise ValueError(
             f"{_described(variables, free)} could all be views: name those of the same samples, "
             f"such as --views {','.join(free[:2])}"
@@ -219,7 +224,7 @@ def labels_in(A):
     if not shape or A.dtype.kind not in "fiubU" or max(shape) < 2 or min(shape) == 0:
         return None
     if scipy.sparse.issparse(A):
-        if A.nnz > max(shape):
+        if A.nnz > max(shape) or min(shape) > MAX_CLASSES:
             return None
         A = A.toarray()
     if np.prod(shape) == max(shape):
