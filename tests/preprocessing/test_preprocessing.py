@@ -94,6 +94,7 @@ def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
         ([[True, 2]], "view 0: a column must .*, got True"),
         ({"a": []}, "view 'a' has none of the 4 columns"),
         ({"a": slice(4, None)}, "view 'a' has none of the 4 columns"),
+        ({"a": slice("n", "m")}, "view 'a': .*'n'.* is not a slice of positions"),
         ([[1.5]], "view 0: a column must .*, got 1.5"),
         ([["size"]], "view 0: .*'size'"),
         ({}, "views must be a dict or a list"),

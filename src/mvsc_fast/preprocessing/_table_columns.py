@@ -47,7 +47,10 @@ def positions_of(columns, names, n_columns, what):
         if not positions:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
     elif isinstance(columns, slice):
-        positions = list(range(n_columns)[columns])
+        try:
+            positions = list(range(n_columns)[columns])
+        except TypeError as error:
+            raise ValueError(f"{what}: {columns} is not a slice of positions") from error
     else:
         columns = [columns] if np.ndim(columns) == 0 else columns
         positions = [_position(column, names, n_columns, what) for column in columns]
