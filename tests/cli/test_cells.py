@@ -132,10 +132,15 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys):
     assert "lacks 1 column of view 'X' of the model, such as 'rna0'" in capsys.readouterr().err
 
 
-def test_model_files_know_the_matrices_of_the_fit(folder):
-    written = cluster("all.h5mu", *TWO, "--save", "model.mvsc")
-    assert main(["predict", "model.mvsc", "all.h5mu", "--labels", "new.csv"]) == 0
-    assert (labels("new.csv") == written).all()
+@pytest.mark.parametrize("use", ["rna=X_pca", "rna=X_pca,prot=X"])
+def test_model_files_know_the_matrices_of_the_fit(folder, use):
+    written = cluster("all.h5mu", "--views", use, "--save", "model.mvsc")
+    files = [f"{name}={name}.h5ad" for name in ("rna", "prot") if name in use]
+    for name in ("rna", "prot"):
+        md.read_h5mu("all.h5mu")[name].copy().write(f"{name}.h5ad")
+    for new in (["all.h5mu"], files):
+        assert main(["predict", "model.mvsc", *new, "--labels", "new.csv"]) == 0
+        assert (labels("new.csv") == written).all()
 
 
 @pytest.mark.parametrize(

@@ -305,11 +305,13 @@ def test_excel(tmp_path, read):
     assert_stops("--columns '!sum'", read, path)
     book.active["B1"] = "Export of 2024"
     book.save(path)
-    assert_stops("row 2 has no id in column 'Export of 2024'", read, path)
+    assert_stops("row 1 has only 'Export of 2024', which is no header", read, path)
     with pd.ExcelWriter(path) as sheets:
         frame().to_excel(sheets, index=False)
         frame().to_excel(sheets, sheet_name="other")
     assert_stops(r"a.xlsx has 2 sheets .*Sheet1, other", read, path)
+    openpyxl.Workbook().save(path)
+    assert_stops("a.xlsx is empty", read, path)
     cells = frame(values=X.round(3)).astype(object)
     cells.iloc[4, 1] = "tall"
     cells.to_excel(path, index=False)

@@ -83,11 +83,20 @@ def run(args):
         raise ValueError(f"{args.files[0]}: all views are columns of one table, give its file")
     if isinstance(use, list):
         use = [name for name in use if name in present]
+    elif isinstance(use, dict):
+        use = {name: use[name] for name in present if name in use}
     n_features = dict(zip(names, saved["n_features"], strict=True))
     fitted = Fitted(saved["id_name"], present, columns, n_features, use, saved["encoder"])
     is_shared = len(set(files)) == 1 < len(names)
     data = read_files(args, files[:1] if is_shared else files, fitted=fitted)
     views = data.views
+    for name, view in views.items():
+        if view.shape[1] != n_features[name]:
+            raise ValueError(
+                f"{file_of_view[name]} has {counted(view.shape[1], 'feature')}, but view {name!r} "
+                f"of the model has {n_features[name]}: give files in the order of the fit, or as "
+                f"{name}=FILE"
+            )
 
     # What would fail or be told after the work, then the labels.
     for name in names:

@@ -241,6 +241,8 @@ def _read_excel(path, name, reading):
     options = {"header": None, "dtype": object, "na_values": MISSING, "engine": "openpyxl"}
     sheets = pandas.read_excel(path, sheet_name=None, **options)
     sheets = {title: cells for title, cells in sheets.items() if cells.notna().any(axis=None)}
+    if not sheets:
+        raise ValueError(f"{name} is empty")
     if len(sheets) != 1:
         raise ValueError(
             f"{name} has {len(sheets)} sheets that are not empty ({', '.join(list(sheets)[:8])}): "
@@ -250,6 +252,12 @@ def _read_excel(path, name, reading):
     cells = cells.set_axis(cells.index + 1).set_axis(range(cells.shape[1]), axis=1)
     # The table begins at the first row with content; its rows have the numbers of the sheet.
     cells = cells[cells.notna().any(axis=1).to_numpy().argmax() :]
+    title, *others = cells.iloc[0].tolist()
+    if reading.header and others and pandas.notna(title) and pandas.isna(others).all():
+        raise ValueError(
+            f"{name}: row {cells.index[0]} has only {str(title)[:40]!r}, which is no header: "
+            "remove what is above the table"
+        )
     header = cells.iloc[0].map(as_text, na_action="ignore").fillna("").tolist()
     names = _column_names(header, f"{name}: row {cells.index[0]}", reading)
     cells = cells[int(reading.header) :]
