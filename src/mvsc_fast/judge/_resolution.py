@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,9 @@ from ..views._read import read_views
 from ..views._scaling import check_scale
 from ._levels import (
     agreement,
+    by_size,
+    groups_in_words,
+    hidden_groups,
     plot_counts,
     supported_counts,
 )
@@ -51,6 +54,12 @@ class Resolutions(ShortRepr):
         Number of samples that were used.
     smallest : ndarray of shape (k,)
         Number of samples in the smallest cluster at each resolution.
+    sizes : dict of ndarray
+        Sizes of the clusters in descending order, by resolution: of all supported ones, or of the
+        most stable one if there is none.
+    hidden : dict of dict
+        Groups that these clusters hold, by resolution, see `ClusterCounts`. If there are any, try a
+        larger resolution.
     """
 
     supported: tuple[float, ...]
@@ -60,6 +69,8 @@ class Resolutions(ShortRepr):
     predictability: FloatArray
     n_samples: int
     smallest: IntArray
+    sizes: dict[float, IntArray] = field(default_factory=dict)
+    hidden: dict[float, dict[int, IntArray]] = field(default_factory=dict)
 
     def __str__(self):
         rows = zip(self.resolutions, self.n_clusters, self.smallest, strict=True)
@@ -68,6 +79,9 @@ class Resolutions(ShortRepr):
             + (", supported" if r in self.supported else "")
             for r, c, smallest in rows
         ]
+        for r, groups in self.hidden.items():
+            words = groups_in_words(groups, self.sizes[r])
+            lines += [f"Resolution {r:g}: {sentence}" for sentence in words]
         return "\n".join(lines)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
@@ -167,26 +181,35 @@ def suggest_resolution(
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]
-        counts, stability, predictability, smallest = [], [], [], []
+        counts, stability, predictability, labellings = [], [], [], []
         # The graphs of the kinds must agree for stability; the joint graph, the last, has the
         # labels.
         for r in values.tolist():
             *labels_of_kinds, labels = [leiden(graph, r, seed) for graph in parted]
             c = int(labels.max()) + 1
             labels = refined_labellings([labels], c, judge.ridge, affinity)
+            labellings.append(by_size(labels[0]))
             counts.append(c)
-            smallest.append(np.unique(labels[0], return_counts=True)[1].min())
             stability.append(agreement(np.array(labels_of_kinds)))
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
     # Of resolutions that are equally stable, the smallest one is preferred: fewer clusters.
     evidence = np.array(counts), np.array(stability), np.array(predictability)
     supported = supported_counts(*evidence, -values)
+    # The clusters that a user will look at are divided: those of resolutions that are supported.
+    described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
+    sizes, hidden = {}, {}
+    for t in described:
+        resolution = float(values[t])
+        sizes[resolution] = np.bincount(labellings[t])
+        hidden[resolution] = hidden_groups(used, sample.samples, labellings[t], seed)
     return Resolutions(
         tuple(values[supported].tolist()),
         values,
         *evidence,
         len(sample.samples),
-        smallest=np.array(smallest),
+        smallest=np.array([np.bincount(labels)[-1] for labels in labellings]),
+        sizes=sizes,
+        hidden=hidden,
     )
 
 
