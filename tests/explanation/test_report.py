@@ -25,7 +25,12 @@ TITLES = [
     "Views",
     "Numbers of clusters",
 ]
-DETAILS = ["Before the fit", "How the labels were chosen", "Methods paragraph"]
+DETAILS = [
+    "Before the fit",
+    "How the labels were chosen",
+    "Agreement of the views",
+    "Methods paragraph",
+]
 
 
 class Page(HTMLParser):

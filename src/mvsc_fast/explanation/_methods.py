@@ -11,8 +11,9 @@ import sklearn
 
 from .. import __version__
 from .._utils.messages import counted
-from .._utils.parts import Part, Table
+from .._utils.parts import MAX_ROWS, Part, Table
 from ..judge._levels import groups_in_words
+from ..judge._support import MIN_Z
 from ._plots import plot_consensus, plot_similarity
 
 CITATION = (
@@ -123,12 +124,32 @@ def _sample_sentences(fit):
 
 def computation_parts(fit, paragraph):
     """The parts of an `Explanation` that say how it was computed."""
-    parts = [_choice_part(fit), Part("Methods paragraph", None, [paragraph])]
+    parts = [
+        _choice_part(fit),
+        *_agreement_parts(fit),
+        Part("Methods paragraph", None, [paragraph]),
+    ]
     run = getattr(fit.model, "run_", {})
     if run:
         columns = {"before the fit": list(run), "": list(map(str, run.values()))}
         parts.insert(0, Part("Before the fit", Table(columns)))
     return parts
+
+
+def _agreement_parts(fit):
+    """How far each two views agree, if the model knows it and the table is not too large."""
+    names, agreement = fit.names, getattr(fit.model, "view_agreement_", None)
+    if agreement is None or np.isnan(agreement).all() or len(names) > MAX_ROWS:
+        return []
+    # Numbers above the columns, because names would make the table too wide.
+    columns = {"": [str(i) if name == i else f"{i} {name}" for i, name in enumerate(names)]}
+    for i, values in enumerate(agreement):
+        columns[str(i)] = ["" if np.isnan(z) else f"{z:.1f}" for z in values]
+    sentence = (
+        "By how many standard deviations two views agree on the neighbors of samples more than by "
+        f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
+    )
+    return [Part("Agreement of the views", Table(columns), [sentence])]
 
 
 def counts_part(counts):
