@@ -95,7 +95,7 @@ def test_types_are_kept_native():
         ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
-        ([X, da.ones((6, 2, 1))], r"view 1 has shape .6, 2, 1."),
+        ([X, da.ones((6, 2, 1))], r'view 1 has shape .6, 2, 1.: .*affinity="precomputed"'),
         ([np.ones((2, 2)), [[1, 2], [3]]], "view 1 "),
     ],
 )

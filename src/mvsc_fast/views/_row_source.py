@@ -211,7 +211,7 @@ def check_matrix(X, title):
     if len(X.shape) != 2:
         raise ValueError(
             f"{title} has shape {X.shape}: pass a list of matrices of shape (n_samples, "
-            "n_features), one for each view"
+            'n_features), or affinity="precomputed" for a stack of similarity matrices'
         )
     if X.shape[1] == 0:
         raise ValueError(
