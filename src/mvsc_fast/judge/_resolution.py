@@ -197,7 +197,8 @@ def suggest_resolution(
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.
     described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
-    sizes, hidden = {}, {}
+    sizes: dict[float, IntArray] = {}
+    hidden = {}
     for t in described:
         resolution = float(values[t])
         sizes[resolution] = np.bincount(labellings[t])
