@@ -28,6 +28,19 @@ def parse_use(text):
     return dict(pairs)
 
 
+def use_of_files(use, names, paths):
+    """The matrices of a fit, by the names that new files give to its modalities.
+
+    A file of one modality has the name of the file, if there are several, and else none.
+    """
+    if not isinstance(use, dict) or cells_kind(paths[0]) not in (".h5ad", "10x"):
+        return use
+    matrices = [use.get(name, "X") for name in names]
+    if len(paths) == 1:
+        return matrices[0]
+    return dict(zip((path.stem for path in paths), matrices, strict=True))
+
+
 def read_cells(paths, use, lazy, join):
     """The AnnData or MuData object of files, its ids, its views by name, and notes.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..datasets._arrays import SUFFIXES, read_arrays
 from ..preprocessing import FrameEncoder
 from ..views._frames import shown, text_names
-from ._cells import parse_use, read_cells, with_columns
+from ._cells import parse_use, read_cells, use_of_files, with_columns
 from ._columns import (
     check_codes,
     check_names,
@@ -357,11 +357,8 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
     if kinds[path] in CELLS:
         files = path if len(paths) == 1 else ", ".join(map(str, paths))
         use = parse_use(options.views) if options.views else fitted.use if fitted else None
-        if fitted and isinstance(use, dict) and kinds[path] in (".h5ad", "10x"):
-            # Each file is one modality of the model, whose name is that of the file.
-            matrices = [use.get(name, "X") for name in fitted.names]
-            stems = [path.stem for path in paths]
-            use = dict(zip(stems, matrices, strict=True)) if len(paths) > 1 else matrices[0]
+        if fitted:
+            use = use_of_files(use, fitted.names, paths)
         with errors_of(files):
             cells, ids, views, notes = read_cells(paths, use, lazy, options.join)
             if fitted and len(paths) > 1:
