@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._utils.figures import COLORS, legend_below, new_figure
 from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
-from .._utils.parts import html_lines
+from .._utils.parts import ShortRepr
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
 from ..views._columns import count_values
@@ -38,7 +38,7 @@ NOISE_MARGIN, MAX_MARGIN = 0.1, 0.5
 
 
 @dataclass(repr=False)
-class StructureTest:
+class StructureTest(ShortRepr):
     """Result of `structure_test`; printing it shows a sentence.
 
     Attributes
@@ -140,9 +140,6 @@ class StructureTest:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def _repr_html_(self):
-        return html_lines(str(self))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the modularity of the samples beside that of their copies.
