@@ -1,6 +1,5 @@
 """Detection of views without structure, and the support of views for labels."""
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -156,6 +155,8 @@ class ViewGraphs:
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
+        # Not a `functools.cached_property`, for the reason given in `ViewRows`.
+        self._agreement = None
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
@@ -166,17 +167,19 @@ class ViewGraphs:
                 support[i] = view_support([self.graphs[i]], labels[has])[0]
         return support
 
-    @cached_property
+    @property
     def agreement(self):
-        """z between the graphs of each two views, of shape (v, v).
+        """z between the graphs of each two views, of shape (v, v); computed once.
 
         NaN on the diagonal, and for two views that too few samples have both.
         """
-        z = np.full((len(self.graphs), len(self.graphs)), np.nan)
-        for i in range(len(z)):
-            for j in range(i):
-                z[i, j] = z[j, i] = self._z(i, j)
-        return z
+        if self._agreement is None:
+            z = np.full((len(self.graphs), len(self.graphs)), np.nan)
+            for i in range(len(z)):
+                for j in range(i):
+                    z[i, j] = z[j, i] = self._z(i, j)
+            self._agreement = z
+        return self._agreement
 
     def _z(self, i, j):
         has_both = self.present[i] & self.present[j]
