@@ -79,6 +79,8 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
     for write in (model.to_native, explain(model, VIEWS).write_report):
         with pytest.raises(FileNotFoundError, match=r"b.mvsc cannot .* the folder .*/a first$"):
             write(tmp_path / "a" / "b.mvsc")
+        with pytest.raises(IsADirectoryError, match=f"{tmp_path.name} is a folder"):
+            write(tmp_path)
 
 
 # ------------------------------------------------------------------ files that are no models

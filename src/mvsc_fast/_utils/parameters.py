@@ -7,6 +7,8 @@ from typing import get_args
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
+MAX_INTEGER = 2**31 - 1  # C's int, which holds every count
+
 
 class InvalidParameterError(ValueError, TypeError):
     """A parameter has a wrong type or value.
@@ -16,12 +18,14 @@ class InvalidParameterError(ValueError, TypeError):
 
 
 def check_integer(value, name, minimum):
-    """The integer ``value``, at least ``minimum``; whole floats are integers, bools are not."""
+    """The integer ``value`` from ``minimum`` to C's largest; whole floats are integers."""
     whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not whole:
         raise InvalidParameterError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise InvalidParameterError(f"{name} == {value}, must be >= {minimum}")
+    if value > MAX_INTEGER:
+        raise InvalidParameterError(f"{name} == {value}, must be <= {MAX_INTEGER}")
     return int(value)
 
 

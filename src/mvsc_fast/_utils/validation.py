@@ -39,6 +39,8 @@ def output_path(path):
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: create the folder {path.parent} first")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: add the name of the file")
     return path
 
 

@@ -158,8 +158,8 @@ class Explanation:
 
         Raises
         ------
-        FileNotFoundError
-            If the folder does not exist.
+        OSError
+            If the folder does not exist, or the path is a folder.
         ImportError
             If matplotlib is not installed.
         """

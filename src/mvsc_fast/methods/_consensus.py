@@ -377,8 +377,8 @@ class ConsensusTLRR(MultiViewClusterer):
 
         Raises
         ------
-        FileNotFoundError
-            If the folder does not exist.
+        OSError
+            If the folder does not exist, or the path is a folder.
         """
         check_predictor(self)
         path = output_path(path)

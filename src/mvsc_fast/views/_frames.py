@@ -113,6 +113,11 @@ def _float_type(dtype):
 def refusal(title, kind, column=None):
     """The message for a view with entries that are not numbers."""
     where = "" if column is None else f" in column {column}"
+    if "datetime" in kind or "timedelta" in kind:
+        return (
+            f"{title} contains {kind}{where}: convert it to numbers, such as days since a date, or "
+            "remove it"
+        )
     return (
         f"{title} contains {kind}{where}: convert it to numbers (OneHotEncoder or TfidfVectorizer "
         "of scikit-learn), make it the index of a pandas frame if it contains ids, or remove it"
