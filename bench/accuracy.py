@@ -1,8 +1,8 @@
 """Accuracy on sixteen data sets in twelve cases each, beside spectral baselines.
 
-Usage: python bench/accuracy.py [--all] [--methods NAME ...] [--sets NAME ...]
+Usage: python bench/accuracy.py [--methods NAME ...] [--sets NAME ...]
 
-Without --all: ten sets and three shuffles. With it also sixteen sets times twelve cases
+The first table has ten sets and three shuffles, the others sixteen sets times twelve cases
 (`sets.py`), each with its own order of the samples and of the columns, and for each method the
 means with their standard errors over sets. A difference of means says something beyond two
 standard errors of the paired differences.
@@ -174,17 +174,15 @@ def print_summary(by_method):
     print_table("method | mean ± error | worst set | best set", table)
 
 
-def main(all, methods, sets):
-    cases = EVERY_CASE if all else SHUFFLES
+def main(methods, sets):
     by_method = {method: [] for method in methods}
-    for name, (views, y) in at_hand([name for name in sets if all or name in TEN]):
-        for method, number in product(methods, cases):
+    for name, (views, y) in at_hand(sets):
+        for method, number in product(methods, EVERY_CASE):
             by_method[method].append(measure(method, name, views, y, number))
     print_ten_sets(by_method)
-    if all:
-        print_summary(by_method)
+    print_summary(by_method)
 
 
 if __name__ == "__main__":
     default = [name for name in METHODS if name != "TLRR"]  # which takes minutes
-    run(main, __doc__, n_threads=None, all=False, methods=default, sets=[*SIXTEEN])
+    run(main, __doc__, n_threads=None, methods=default, sets=[*SIXTEEN])

@@ -1,12 +1,12 @@
 """Seconds of the tensor family against the plain-NumPy twins, on Extended YaleB and UCI digits.
 
-Usage: python bench/family.py [--quick] [--only SVD]
+Usage: python bench/family.py [--only SVD]
 
 One thread for both, and for the estimators the seconds of the iteration alone. TRPCA and SNN clean
 the tensor of t-SVD-MSC (lam 0.05). The twins compute every singular value decomposition by LAPACK's
-gesdd; --quick stops them after 20 iterations and scales their times, marked "~", and leaves out
-MCLES, one iteration of whose twin takes minutes. The largest difference is that after as many
-iterations as the twin made.
+gesdd, and are stopped after 20 iterations; their times are scaled then, marked "~". The largest
+difference is that after as many iterations as the twin made. MCLES is left out: one iteration of
+its twin takes minutes.
 """
 
 import numpy as np
@@ -15,6 +15,7 @@ from timing import load_shared, print_table, run, stopwatch, twin
 from mvsc_fast import methods
 
 FOURIER = {"sample_transform": "dft"}  # as published
+MAX_ITERATIONS = 20  # of a twin
 
 
 def cases():
@@ -50,15 +51,7 @@ def cases():
     yield "L-MSC, K 100", model, yaleb, by(twin("lmsc").lmsc, yaleb, draw(yaleb, 0)(100))
     model = methods.DiMSC(10, signed=True, tol=0.0, max_iter=10)
     yield "DiMSC, 10 passes", model, yaleb, lambda count: (twin("dimsc").dimsc(yaleb), 10)
-    yield "MCLES", methods.MCLES(10, random_state=0), yaleb, lambda count: one_pass_of_mcles(yaleb)
     yield "AWP", methods.AWP(10, init="axes"), yaleb, lambda count: whole_awp(yaleb)
-
-
-def one_pass_of_mcles(views):
-    """The 640 quadratic programs of a pass take the twin minutes."""
-    draw = twin("latent").drawer(views, 0)
-    H, F = draw(70), draw(10).T
-    return twin("mcles").mcles(views, H, F, max_iter=1)[0], 1
 
 
 def whole_awp(views):
@@ -77,14 +70,14 @@ def largest_difference(model, answer):
     return f"{np.abs(model.tensor_ - (answer + answer.transpose(0, 2, 1)) / 2).max():.0e}"
 
 
-def main(quick, only):
+def main(only):
     rows = []
     for name, model, data, run_twin in cases():
-        if only not in name or (quick and name == "MCLES"):
+        if only not in name:
             continue
         model.fit(data)
         n_iter, seconds = model.n_iter_, model.history_["seconds"][-1]
-        reference, (answer, *_, count) = stopwatch(run_twin, 20 if quick else 500)
+        reference, (answer, *_, count) = stopwatch(run_twin, MAX_ITERATIONS)
         reference *= n_iter / count
         mark = "~" if count < n_iter else ""
         if mark:
@@ -98,4 +91,4 @@ def main(quick, only):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, quick=False, only="")
+    run(main, __doc__, only="")
