@@ -169,12 +169,9 @@ def input_tensor(affinity, source, output, seed):
 
 
 def scores(y, labellings):
-    """Every score of every labelling; of several at once the best by ACC."""
-    best = []
-    for labels in labellings:
-        results = [clustering_scores(y, each) for each in np.atleast_2d(labels)]
-        best.append(max(results, key=lambda result: result["acc"]))
-    return {name: [round(result[name], 6) for result in best] for name in best[0]}
+    """Every score of every labelling."""
+    results = [clustering_scores(y, labels) for labels in labellings]
+    return {name: [round(result[name], 6) for result in results] for name in results[0]}
 
 
 def picture(model, y):

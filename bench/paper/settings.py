@@ -5,10 +5,7 @@ representation, IEEE TCSVT 31(12), 2021.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
-
-from accuracy import GRAPHS, Baseline
 
 from mvsc_fast.methods import (
     AWP,
@@ -228,21 +225,6 @@ METHODS = {
         {},
         "This package's ConsensusTLRR(n_clusters), nothing tuned, free of the order of the "
         "samples.",
-        kmeans=False,
-    ),
-    "best single view": Method(
-        partial(Baseline, GRAPHS["best single view"]),
-        {},
-        "Spectral clustering of the self-tuning 15-neighbor graph of every view; the best by ACC, "
-        "chosen with the labels, which no user has.",
-        random=True,
-        kmeans=False,
-    ),
-    "concatenated": Method(
-        partial(Baseline, GRAPHS["concatenated"]),
-        {},
-        "Spectral clustering of the self-tuning 15-neighbor graph of all features side by side.",
-        random=True,
         kmeans=False,
     ),
 }

@@ -112,15 +112,6 @@ def test_yale_in_file_order_as_published(tmp_path):
         assert abs(means[score] - published) < 0.005
 
 
-def test_slow_methods_have_one_seed():
-    planned = cells.plan(["UCI"], ["SNN", "L-MSC", "TLRR"], cells.ORDERS, 3, 1, ["tables"])
-    counts = {}
-    for cell in planned:
-        counts[cell.row, cell.order] = counts.get((cell.row, cell.order), 0) + 1
-    assert counts["SNN", "shuffled"] == 1 and counts["TLRR", "file"] == 1
-    assert counts["L-MSC", "file"] == counts["TLRR", "shuffled"] == 3
-
-
 def test_features_of_images_are_made_once(tmp_path, monkeypatch):
     images = np.random.default_rng(0).integers(0, 256, (12, 24), dtype=np.uint8)
     meta = json.dumps({"image_shape": [6, 4]})
