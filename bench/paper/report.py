@@ -16,7 +16,6 @@ from settings import (
     METHODS,
     PAPER,
     PAPER_ABLATION,
-    PAPER_ORDER_FREE,
     SENSITIVITY,
 )
 from timing import markdown_table
@@ -66,7 +65,7 @@ def write_report(output, records, left_out=()):
     rows = list(dict.fromkeys(row for _, row, _ in table))
     folder = Path(output) / "pictures"
     folder.mkdir(exist_ok=True)
-    parts = [head(finished), overview(sets, rows, table)]
+    parts = [head(finished)]
     for data in sets:
         of_set = [record for record in tables if record["data"] == data and record["seed"] == 0]
         parts += [scores_of(data, rows, table), *pictures_of(folder, data, of_set)]
@@ -96,31 +95,12 @@ def head(records):
     )
 
 
-def overview(sets, rows, table):
-    header = ["ACC", *(f"{data}, {order}" for data in sets for order in ("file", "shuffled"))]
-    lines = []
-    for row in rows:
-        cells = [(data, order) for data in sets for order in ("file", "shuffled")]
-        lines.append([row, *(mean(*entry_at(table, data, row, order)) for data, order in cells)])
-    best = [
-        (f"{PAPER.get((data, 'TLRR'), ['–'])[0]}", PAPER_ORDER_FREE.get(data, "–")) for data in sets
-    ]
-    lines.append(
-        ["the paper: TLRR; its best free of the order", *(x for pair in best for x in pair)]
-    )
-    return "## All methods\n\n" + markdown_table(header, lines)
-
-
 def entry_at(table, data, row, order):
     """The entry, or for a method that is free of the order that in file order, with a mark."""
     entry = table.get((data, row, order))
     if entry is None and order == "shuffled" and METHODS[row].order_free:
         return table.get((data, row, "file")), "†"
     return entry, ""
-
-
-def mean(entry, mark=""):
-    return "–" if entry is None else f"{entry.mean['acc']:.3f}{mark}"
 
 
 def spread(entry, score, mark=""):

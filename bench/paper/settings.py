@@ -271,6 +271,4 @@ PAPER = {
     ("YaleB", "DiMSC"): (0.520, 0.496, None),
     ("YaleB", "AWP"): (0.514, 0.567, None),
 }
-# ACC of its best method that does not depend on the order of the samples.
-PAPER_ORDER_FREE = {"ORL": 0.871, "Yale": 0.780, "Coil20": 0.896, "YaleB": 0.831, "UCI": 0.941}
 PAPER_ABLATION = {"alpha = 0": 0.605, "omega1 = 0": 0.138, "omega2 = 0": 0.609, "all terms": 0.954}
