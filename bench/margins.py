@@ -16,7 +16,7 @@ from sets import SIXTEEN, at_hand, case
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
-from timing import print_table, run
+from timing import print_table, run, with_error
 
 from mvsc_fast import ConsensusTLRR, explain
 
@@ -47,11 +47,6 @@ def ordered(values, wrong):
     return roc_auc_score(wrong, -values), count / wrong.sum(), count / len(least)
 
 
-def mean_and_error(values):
-    values = np.array(values)
-    return f"{values.mean():.2f} ± {values.std() / np.sqrt(len(values)):.2f}"
-
-
 def cases_of(name, views, y, max_samples):
     """(explanation, which samples are misplaced) of each case of a set."""
     for number in CASES:
@@ -69,7 +64,7 @@ def compared(by_set):
             shares = [ordered(values(case), wrong) for case, wrong in cases if wrong.any()]
             if shares:
                 rows.append(np.mean(shares, axis=0))
-        yield [title, *map(mean_and_error, zip(*rows, strict=True))]
+        yield [title, *(with_error(column, digits=2) for column in zip(*rows, strict=True))]
 
 
 def calibrated(joined):
@@ -96,7 +91,8 @@ def print_calibration(curve, n_sets):
     low, rows = -0.5, []
     for bound, (listed, *both) in curve.items():
         interval = f"above {low:g}" if np.isinf(bound) else f"{low:g} to {bound:g}"
-        rows.append([interval, f"{listed.sum() / n_sets:.2f}", *map(mean_and_error, both)])
+        cells = [with_error(values, digits=2) for values in both]
+        rows.append([interval, f"{listed.sum() / n_sets:.2f}", *cells])
         low = bound
     print_table(["certainty", "samples", "misplaced", "predicted from the other sets"], rows)
 
