@@ -54,7 +54,7 @@ DEBIAN_HAS = [
     *("pip", "tqdm", "zarr"),
 ]
 RELEASED = ["3.11", "3.12", "3.13", "3.14"]  # for which there is one wheel
-WITHOUT_POLARS = "dask,files,large,plot,progress"  # which has no free-threaded wheel
+WITHOUT_POLARS = "dask,files,plot,progress"  # which has no free-threaded wheel
 
 
 def run(*command, check=True, **kwargs):
