@@ -34,6 +34,7 @@ from ._rows import (
     spread,
 )
 from ._scaling import ColumnScaling, fit_scalings, scaled
+from ._view_rows import nonzero_columns
 
 MIN_PRESENT = 2  # minimum number of drawn samples that have a view
 MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
@@ -60,7 +61,7 @@ class DrawnView(NamedTuple):
     nonnegative : bool
         Whether all samples, drawn or not, are non-negative, and the view is not lifted.
     is_continuous : bool
-        Whether the view has few columns, each with many different values.
+        Whether the view has few columns that are not zero, each with many different values.
     scaling, lift : ColumnScaling or None, Lift or None
     """
 
@@ -175,11 +176,12 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
 
 
 def _is_continuous(X, is_present):
-    """Whether all columns of a view, of which there are few, have many different values."""
-    if X.shape[1] > MAX_CONTINUOUS_COLUMNS:
+    """Whether all columns of a view but those of zeros are few, and have many different values."""
+    X = X if is_present.all() else X[is_present]
+    columns = nonzero_columns(X)
+    if len(columns) > MAX_CONTINUOUS_COLUMNS:
         return False
-    rows = np.flatnonzero(is_present)
-    values = dense(X[rows[spread(len(rows), VALUE_SAMPLES)]])
+    values = dense(X[spread(X.shape[0], VALUE_SAMPLES)][:, columns])
     return bool(count_values(values).min() >= MIN_VALUES)
 
 
