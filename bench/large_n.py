@@ -85,7 +85,7 @@ def weights(X, cells):
 
 METHODS = {
     "ConsensusTLRR": consensus(),
-    "ConsensusTLRR, all samples": consensus(max_samples=2**31 - 1),
+    "ConsensusTLRR, all samples": consensus(max_samples=2**31),
     "ConsensusTLRR, memory maps": consensus(memory_limit="600MiB"),
     "ConsensusTLRR, Dask": consensus(memory_limit="600MiB"),
     "MiniBatchKMeans": mini_batches,

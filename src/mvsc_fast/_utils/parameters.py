@@ -1,13 +1,12 @@
 """Checks of parameters: ``check(value, name)`` returns the value or raises an error in words."""
 
+import sys
 from functools import partial
 from numbers import Integral, Real
 from typing import get_args
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
-
-MAX_INTEGER = 2**31 - 1  # C's int, which holds every count
 
 
 class InvalidParameterError(ValueError, TypeError):
@@ -18,14 +17,14 @@ class InvalidParameterError(ValueError, TypeError):
 
 
 def check_integer(value, name, minimum):
-    """The integer ``value`` from ``minimum`` to C's largest; whole floats are integers."""
+    """The integer ``value`` from ``minimum`` to the largest index; whole floats are integers."""
     whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not whole:
         raise InvalidParameterError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise InvalidParameterError(f"{name} == {value}, must be >= {minimum}")
-    if value > MAX_INTEGER:
-        raise InvalidParameterError(f"{name} == {value}, must be <= {MAX_INTEGER}")
+    if value > sys.maxsize:
+        raise InvalidParameterError(f"{name} == {value}, must be <= {sys.maxsize}")
     return int(value)
 
 
