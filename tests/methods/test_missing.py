@@ -336,6 +336,18 @@ def test_explanations_of_sparse_views_that_lack_rows(counts):
     assert label_predictability(dense, y) == label_predictability(sparse, y)
 
 
+@pytest.mark.parametrize("seed", [6, 7])
+def test_predicted_rows_of_wide_views_may_be_combinations_of_others(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 60)
+    wide = 0.5 * rng.normal(size=(3, 100))[y] + rng.normal(size=(60, 100))
+    narrow = rng.normal(size=(3, 10))[y] + rng.normal(size=(60, 10))
+    wide[:8], narrow[-8:] = np.nan, np.nan
+    labels = ConsensusTLRR(3, random_state=0).fit_predict([wide, narrow])
+    assert adjusted_rand_score(y, labels) > 0.3
+    assert label_predictability([wide, narrow], y) > 0.5
+
+
 def test_a_missing_row_is_no_row_of_zeros():
     rows = np.random.RandomState(0).randn(2, 100)
     second = np.repeat(np.vstack([rows, np.zeros((1, 100)), np.full((1, 100), np.nan)]), 5, axis=0)

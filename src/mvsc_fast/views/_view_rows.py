@@ -207,7 +207,7 @@ def _coordinates(gram):
         return np.zeros((len(gram), 1)), independent
     # Without the combinations, later rows have other coordinates.
     if len(independent) < len(gram):
-        inner = gram[np.ix_(independent, independent)]
+        inner = regular[np.ix_(independent, independent)]
         factor = scipy.linalg.cholesky(inner, lower=True, check_finite=False)
         coordinates = scipy.linalg.solve_triangular(
             factor, gram[independent], lower=True, check_finite=False
