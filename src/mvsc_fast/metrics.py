@@ -181,8 +181,8 @@ def compare(
     >>> from mvsc_fast import TLRR, ConsensusTLRR, datasets, metrics
     >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
     >>> methods = {"TLRR": TLRR(3, random_state=0), "consensus": ConsensusTLRR(3, random_state=0)}
-    >>> found = metrics.compare(methods, views, y, n_runs=5)
-    >>> found["n_runs"].tolist()
+    >>> table = metrics.compare(methods, views, y, n_runs=5)
+    >>> table["n_runs"].tolist()
     [5, 1]
     """
     if not isinstance(methods, Mapping):

@@ -115,7 +115,7 @@ def test_clusters_that_follow_a_batch_are_reported(mdata):
     with pytest.raises(ValueError, match="no column 'x': it has"):
         annotate(mdata, model, batch="x")
     mdata["rna"].obs["site"] = "a"
-    with pytest.raises(ValueError, match=r"from 'rna' with data.pull_obs\('site'\)"):
+    with pytest.raises(ValueError, match=r"pull_obs\('site', prefix_unique=False\)"):
         annotate(mdata, model, batch="site")
 
 

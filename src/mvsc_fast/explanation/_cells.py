@@ -282,7 +282,8 @@ def annotate(
         holders = [name for name, modality in modalities if batch in modality.obs]
         remedy = f"it has {shown(*data.obs) or 'none'}"
         if holders:
-            remedy = f"copy it from {shown(*holders)} with data.pull_obs({batch!r})"
+            call = f"data.pull_obs({batch!r}, prefix_unique=False)"
+            remedy = f"copy it from {shown(*holders)} with {call}"
         raise ValueError(f"data.obs has no column {batch!r}: {remedy}")
     views = data if views is None else views
     names = np.asarray(data.obs_names)

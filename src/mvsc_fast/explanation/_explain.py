@@ -38,8 +38,8 @@ from ._profiles import compute_profiles, profile_part
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
-# the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
+# Share of the samples that are reported as least certain. On sixteen data sets it contains half of
+# the misplaced samples, and two of five of the reported samples are misplaced: bench/margins.py.
 SHARE_UNCERTAIN = 0.1
 MAX_TITLE_LETTERS = 50  # in a line above a picture
 

@@ -30,7 +30,7 @@ ALWAYS_NAMED = ("n_clusters", "random_state")  # parameters
 WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
 SUPPORTED = (
     "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
-    "ones of their neighborhood; nested clusters have several."
+    "ones of their neighbourhood; nested clusters have several."
 )
 
 
@@ -146,7 +146,7 @@ def _agreement_parts(fit):
     for i, values in enumerate(agreement):
         columns[str(i)] = ["" if np.isnan(z) else f"{z:.1f}" for z in values]
     sentence = (
-        "By how many standard deviations two views agree on the neighbors of samples more than by "
+        "By how many standard deviations two views agree on the neighbours of samples more than by "
         f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
     )
     return [Part("Agreement of the views", Table(columns), [sentence])]

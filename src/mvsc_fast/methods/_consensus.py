@@ -36,11 +36,11 @@ class ConsensusTLRR(MultiViewClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
     1. Sparse similarity graphs of unit rows and of centred rows, each with three numbers of
-       neighbours, and graphs of 15 and of 6 nearest neighbours are partitioned by k-means of a
-       spectral embedding, and by k-means and Ward's method of the diffusion map, which does not
-       prefer groups of equal size; so are the joined rows of all views. That gives up to 32
-       labellings. For more than 40 clusters k-means starts from Ward's clusters, and 12 labellings
-       suffice.
+       neighbours, and a graph of the 15 nearest neighbours are partitioned by k-means of a spectral
+       embedding. The diffusion maps of the latter two kinds, with one of 6 neighbours, and the
+       joined rows, which do not prefer groups of equal size, are partitioned by k-means and by
+       Ward's method. That gives up to 28 labellings. For more than 40 clusters k-means starts from
+       Ward's clusters, and 12 labellings suffice.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
        graph neighbours, unless this dissolves small groups. It is scored by how well its labels are
        predicted from all other samples (`label_predictability`), from all views and from each view
