@@ -51,5 +51,5 @@ legend = ax.legend(loc="lower left")
 # %%
 # The best number depends on the similarities. On the tensors of t-SVD-MSC that the paper uses, 4 to
 # 6 neighbours, or the paper's ``lam=15`` and ``alpha=9``, are right for Extended Yale B, and 15 are
-# not (:doc:`table </parameters>`). `ConsensusTLRR` needs no such choice: its candidates cover four
-# numbers of neighbours.
+# not (:doc:`table </measurements>`). `ConsensusTLRR` needs no such choice: its candidates cover
+# four numbers of neighbours.

@@ -91,9 +91,9 @@ views = {name: prepared(name, X) for name, X in tables.items()}
 # The suggestion comes with its confidence. If that is low, compare the stability of the candidates
 # and their neighbours: subsamples of 80 % of the patients should give the same clusters.
 
-found = suggest_n_clusters(views, max_clusters=8, random_state=0)
-print(f"suggested: {found.n_clusters}, {found.confidence} confidence;", end=" ")
-print(f"other candidates: {found.candidates[1:]}, supported: {found.levels}")
+counts = suggest_n_clusters(views, max_clusters=8, random_state=0)
+print(f"suggested: {counts.n_clusters}, {counts.confidence} confidence;", end=" ")
+print(f"other candidates: {counts.candidates[1:]}, supported: {counts.levels}")
 
 fits, subsamples = {}, {}
 for c in range(2, 7):
@@ -121,7 +121,7 @@ model.run_ = {
     "processing": "counts were divided by their sum and log-transformed, beta values became M "
     "values; the 60 columns of each assay with the largest variance were standardised"
 }
-explanation = explain(model, views, counts=found)
+explanation = explain(model, views, counts=counts)
 table = explanation.samples.to_frame().set_index("sample")
 table["stability"] = subsampled.sample_stability
 table["lacks"] = [", ".join(lacks.columns[row]) for row in lacks.to_numpy()]
@@ -149,7 +149,7 @@ with warnings.catch_warnings():
     means = adjusted_rand_score(subtypes, usual.fit_predict(filled))
 print(f"filled with means  {means:.2f}")
 print(
-    f"suggested number   {adjusted_rand_score(subtypes, fits[found.n_clusters].labels_):.2f}"
+    f"suggested number   {adjusted_rand_score(subtypes, fits[counts.n_clusters].labels_):.2f}"
 )
 
 # %%

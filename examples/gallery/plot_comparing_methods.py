@@ -78,13 +78,13 @@ methods = {
 # Several scores, since methods are easily ranked differently by each of them. The number after ±
 # is the standard deviation over the draws.
 
-found = {
+labellings_of = {
     name: [method(views_of(rows)) for rows in draws]
     for name, method in methods.items()
 }
 scores = pd.DataFrame(
     {"method": name, **clustering_scores(digits[rows], labels)}
-    for name, labellings in found.items()
+    for name, labellings in labellings_of.items()
     for rows, labels in zip(draws, labellings, strict=True)
 )
 by_method = scores.groupby("method", sort=False)[["acc", "nmi", "ari"]]
@@ -98,11 +98,11 @@ print(spread.rename_axis(None).to_string())
 table = pd.DataFrame({n: g["acc"].to_numpy() for n, g in scores.groupby("method")})
 table = table[list(methods)]
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
-places = np.arange(len(methods))
-ax.plot(table.to_numpy().T, places, color="0.8", lw=0.8)
-ax.plot(table.to_numpy().T, places, "o", color="#0072b2", alpha=0.5, ms=5)
-ax.plot(table.mean(), places, "|", color="black", ms=18, mew=2)
-ax.set_yticks(places, list(methods))
+heights = np.arange(len(methods))
+ax.plot(table.to_numpy().T, heights, color="0.8", lw=0.8)
+ax.plot(table.to_numpy().T, heights, "o", color="#0072b2", alpha=0.5, ms=5)
+ax.plot(table.mean(), heights, "|", color="black", ms=18, mew=2)
+ax.set_yticks(heights, list(methods))
 ax.set(xlabel="ACC of ten draws, and their mean")
 ax.invert_yaxis()
 
@@ -137,11 +137,11 @@ for basis in ("dft", "graph"):
     model = TSVDMSC(10, sample_transform=basis, random_state=0)
     for rows in draws[:3]:
         by_class = rows[np.argsort(digits[rows], kind="stable")]
-        for name, some in (("sorted", by_class), ("shuffled", rows)):
+        for name, subset in (("sorted", by_class), ("shuffled", rows)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # "dft" warns of exactly this
-                labels = model.fit_predict(views_of(some))
-            acc = clustering_scores(digits[some], labels)["acc"]
+                labels = model.fit_predict(views_of(subset))
+            acc = clustering_scores(digits[subset], labels)["acc"]
             order.setdefault((basis, name), []).append(acc)
 
 # %%

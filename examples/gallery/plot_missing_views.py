@@ -37,10 +37,10 @@ for X, rows in zip(incomplete, absent, strict=True):
 filled = [np.where(np.isnan(X), np.nanmean(X, axis=0), X) for X in incomplete]
 accuracy = {}
 inputs = {"complete": complete, "rows of NaN": incomplete, "means": filled}
-for name, given in inputs.items():
+for name, arrays in inputs.items():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        labels = ConsensusTLRR(10, random_state=0).fit_predict(given)
+        labels = ConsensusTLRR(10, random_state=0).fit_predict(arrays)
     accuracy[name] = metrics.clustering_scores(y, labels)["acc"]
     print(f"{name:12} ACC {accuracy[name]:.3f}")
 
