@@ -177,21 +177,6 @@ def test_samples_without_a_label(tables, capsys):
     assert np.flatnonzero(certainty.isna()).tolist() == [7] and certainty.max() <= 1
 
 
-@pytest.mark.parametrize("classes", ["012", "yng"])
-def test_labels_of_tables_without_a_header(tmp_path, capsys, refused, classes):
-    y = np.arange(30) % 3
-    X = np.eye(3)[y] + 0.01 * np.random.RandomState(0).standard_normal((30, 3))
-    np.savetxt(tmp_path / "a.csv", X, delimiter=",")
-    truth, lines = tmp_path / "truth.csv", [classes[k] for k in y]
-    arguments = [tmp_path / "a.csv", "--no-header", "--clusters", 3, "--scores", truth]
-    truth.write_text("\n".join(lines))
-    assert "truth.csv" in refused("cluster", *arguments)
-    truth.write_text("\n".join(["label", *lines]))
-    cluster(tmp_path, *arguments)
-    out, _ = capsys.readouterr()
-    assert float(out.splitlines()[1].split()[1]) == 1 and "30 samples by cluster" in out
-
-
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_shown_once(data, monkeypatch, capsys):
     class Warns(ESTIMATORS["awp"]):

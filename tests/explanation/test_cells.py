@@ -70,14 +70,6 @@ def test_views_may_be_embeddings_and_must_have_the_samples_of_the_data(mdata):
     assert list(mdata.obs) == before
 
 
-def test_cells_without_a_used_view_have_no_label(mdata):
-    views = {name: X.to_numpy() for name, X in from_anndata(mdata).items()}
-    views["rna"][0] = np.nan
-    model = ConsensusTLRR(3, random_state=0).fit(views)
-    annotate(mdata, model, views)
-    assert mdata.obs["mvsc"].isna().to_numpy().nonzero()[0].tolist() == [0]
-
-
 @pytest.mark.parametrize("max_samples", ["auto", 70])
 @pytest.mark.parametrize("single", [False, True])
 def test_scanpy_works_on_the_results(mdata, single, max_samples):

@@ -15,7 +15,6 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, PowerTransformer, StandardScaler
 
@@ -271,18 +270,6 @@ def test_a_frame_is_clustered_by_named_views():
     labels = model.fit(frame)[-1].labels_
     assert model[-1].view_names_in_ == ["first", "second"]
     assert (model.predict(frame[names[::-1]]) == labels).mean() > 0.95
-
-
-def test_a_grid_search_sets_parameters_of_one_view(wine):
-    search = GridSearchCV(
-        joined(),
-        {"perview__1__n_components": [4, 6]},
-        scoring=lambda model, X, y=None: model[1].transformers_[1].n_components_,
-        cv=[(np.arange(150), np.arange(150, 178))],
-        error_score="raise",
-        refit=False,
-    ).fit(wine[0])
-    assert search.cv_results_["mean_test_score"].tolist() == [4, 6]
 
 
 def test_a_list_of_views_is_not_split():

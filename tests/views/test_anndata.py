@@ -155,46 +155,6 @@ def test_objects_of_different_samples_are_aligned(arrays, modalities):
 
 
 @real
-def test_remedies_of_messages_are_those_of_anndata(arrays, modalities):
-    rna, atac = modalities.values()
-    with pytest.raises(ValueError, match=r"or adata\[other.obs_names\] of AnnData"):
-        check_views([rna, atac[::-1]])
-    found = check_views([rna, atac[::-1][rna.obs_names]])
-    np.testing.assert_array_equal(found[1], arrays["atac"])
-    repeated = atac[[0, *range(60)]].copy()
-    with pytest.raises(ValueError, match=r"or adata\[~adata.obs_names.duplicated\(\)\] of AnnData"):
-        check_views([rna, repeated])
-    found = check_views([rna, repeated[~repeated.obs_names.duplicated()]])
-    np.testing.assert_array_equal(found[1], arrays["atac"])
-    other = atac.copy()
-    other.obs_names = [f"other {name}" for name in IDS]
-    with pytest.raises(ValueError, match="or adata.obs_names = other.obs_names of AnnData"):
-        check_views([rna, other])
-    other.obs_names = rna.obs_names
-    check_views([rna, other])
-    model = ConsensusTLRR(3, random_state=0).fit(modalities)
-    with pytest.raises(ValueError, match=r"or adata\[:, columns\] of AnnData"):
-        model.predict({"rna": rna[:, ::-1], "atac": atac})
-    columns = dict(zip(modalities, model.feature_names_in_, strict=True))
-    new = {name: one[:, ::-1][:, columns[name]] for name, one in modalities.items()}
-    np.testing.assert_array_equal(model.predict(new), model.predict(modalities))
-
-
-@real
-@pytest.mark.parametrize("sparse", [False, True])
-def test_backed_files_are_read_in_blocks(modalities, sparse, tmp_path):
-    ad = pytest.importorskip("anndata", reason=WHY)
-    one = modalities["rna"]
-    one.X = scipy.sparse.csr_matrix(one.X) if sparse else one.X
-    one.obs_names, one.var_names = one.obs_names.astype(object), one.var_names.astype(object)
-    one.write(tmp_path / "rna.h5ad")
-    source = read_views(ad.read_h5ad(tmp_path / "rna.h5ad", backed="r"))
-    assert not isinstance(source[0], np.ndarray) and not scipy.sparse.issparse(source[0])
-    (found,) = source.load()
-    np.testing.assert_array_equal(found.toarray() if sparse else found, from_anndata(one)["X"])
-
-
-@real
 def test_types_of_features_are_views(arrays, modalities):
     ad = pytest.importorskip("anndata", reason=WHY)
     both = ad.concat(modalities.values(), axis=1)

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import dask
 import dask.array as da
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
-import zarr
 from conftest import memory_map
 
 from mvsc_fast import ConsensusTLRR
@@ -25,19 +23,6 @@ from mvsc_fast.views._rows import canonical_order
 def views():
     rng = np.random.default_rng(0)
     return [rng.standard_normal((500, d)) * 10.0 ** rng.integers(-3, 4, (500, 1)) for d in (7, 30)]
-
-
-def hdf5(X, folder):
-    return h5py.File(folder / f"{X.shape[1]}.h5", "w").create_dataset("X", data=X, chunks=(70, 3))
-
-
-KEPT = {
-    "memory map": memory_map,
-    "private memory map": lambda X, folder: memory_map(X, folder, mode="c"),
-    "hdf5": hdf5,
-    "zarr": lambda X, folder: zarr.array(X, chunks=(70, 3)),
-    "dask": lambda X, folder: da.from_array(X, chunks=((130, 0, 170, 200), -1)),
-}
 
 
 def drawn_samples(source):
@@ -115,14 +100,16 @@ def test_dask_arrays_must_be_chunked_by_rows_alike(views):
 
 
 class Declared:
-    """A stored array that declares another shape or type than its rows have."""
+    """A stored array of a declared shape and type that keeps the bounds of what is read."""
 
     ndim = 2
 
     def __init__(self, X, shape, dtype=np.float64):
         self.X, self.shape, self.dtype = X, shape, np.dtype(dtype)
+        self.read = []
 
     def __getitem__(self, rows):
+        self.read.append((rows.start, rows.stop))
         return self.X[rows]
 
 
@@ -152,24 +139,6 @@ def test_rows_that_are_not_as_declared(views, shape, dtype, lazy):
     ):
         with pytest.raises(ValueError, match=message):
             use()
-
-
-def test_forms_may_be_mixed_and_keep_ids_columns_and_types(views, tmp_path):
-    ids = [f"s{i}" for i in range(500)]
-    frame = pd.DataFrame(views[0], index=ids).add_prefix("x")
-    gappy = pd.DataFrame(views[1], index=ids).astype("Float64")
-    gappy.iloc[3, 4] = pd.NA
-    for form in KEPT.values():
-        stored = form(views[1], tmp_path)
-        source = read_views({"a": frame, "b": stored, "c": gappy})
-        assert source.names == ["a", "b", "c"] and list(source.index) == ids
-        assert source.columns == [list(frame), None, None]
-        rows = source.take(np.array([3, 400]))
-        np.testing.assert_array_equal(rows[0], views[0][[3, 400]])
-        np.testing.assert_array_equal(rows[1], views[1][[3, 400]])
-        assert np.isnan(rows[2][0, 4]) and np.isnan(rows[2]).sum() == 1
-        with pytest.raises(ValueError, match="'c' have the ids of view 'a' in another order"):
-            read_views({"a": frame, "b": stored, "c": gappy[::-1]})
 
 
 def test_a_data_frame_may_have_a_column_of_any_name(views):
@@ -210,22 +179,8 @@ def test_blocks_fit_in_the_memory_there_is():
     assert block_rows([200], available=0) == 128
 
 
-class Counted:
-    """A stored view that keeps the bounds of what is read."""
-
-    ndim, shape, dtype = 2, (20, 2), np.dtype(np.float32)
-    X = np.arange(40, dtype=np.float32).reshape(20, 2)
-
-    def __init__(self):
-        self.read = []
-
-    def __getitem__(self, rows):
-        self.read.append((rows.start, rows.stop))
-        return self.X[rows]
-
-
 def test_only_blocks_with_samples_are_read():
-    stored = Counted()
+    stored = Declared(np.arange(40.0).reshape(20, 2), (20, 2))
     source = RowSource([stored], rows=5)
     np.testing.assert_array_equal(source.take([17, 1, 16])[0], stored.X[[17, 1, 16]])
     assert stored.read == [(0, 5), (15, 20)]

@@ -86,18 +86,6 @@ def quietly_margin(model, views):
         return model.predict_margin(views)
 
 
-@pytest.mark.parametrize("present", [1, 2])
-def test_a_view_needs_two_samples(views, present):
-    views[2][present:] = NAN
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        model = ConsensusTLRR(3, view_selection="all", random_state=0).fit(views)
-    excluded = [str(one.message) for one in told if "excluded" in str(one.message)]
-    assert len(excluded) == (present == 1)
-    assert all("fewer than 2 of the 90" in text and "view 2 (1)" in text for text in excluded)
-    assert (2 in model.views_used_) == (present == 2)
-
-
 def in_blocks(X):
     return da.from_array(X, chunks=(7, -1))
 
@@ -169,15 +157,6 @@ def test_wide_rows_have_the_clusters_of_their_components():
     broad = [random_sparse((300, 60_000), 0.01, rng)]
     model = quietly(broad, 2)
     assert model.predictor_.model.image.nbytes < 8e6
-
-
-def test_negative_zeros_are_zeros():
-    """The samples that are drawn depend on the values."""
-    X = np.random.default_rng(0).poisson(0.7, (200, 5)).astype(float)
-    signed = np.where(X == 0, -0.0, X)
-    a, b = (quietly([V], 3, max_samples=60) for V in (X, signed))
-    np.testing.assert_array_equal(a.samples_, b.samples_)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
 def test_many_samples_of_a_sparse_view_have_the_order_of_a_dense_one():

@@ -9,10 +9,9 @@ from conftest import fitted
 from sklearn import datasets as known
 from sklearn.preprocessing import scale
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictability
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain
 from mvsc_fast.views import align, check_views
 from mvsc_fast.views._columns import warn_of_columns
-from mvsc_fast.views._frames import shown
 from mvsc_fast.views._lift import lifted
 from mvsc_fast.views._read import read_views
 
@@ -293,20 +292,6 @@ def test_views_of_few_features_are_named_where_fit_is_called():
         TLRR(3, max_iter=0, random_state=0).fit(dict(zip("ab", views, strict=True)))
     assert all(one.filename == __file__ for one in caught)
     ConsensusTLRR(3, random_state=0).fit(views)  # which lifts narrow views
-
-
-def test_unknown_labels_are_not_judged():
-    views, y = datasets.make_multiview_subspaces(20, 2, random_state=0)
-    labels = y.astype(float)
-    labels[3] = np.nan
-    for unknown in (labels, [None if i == 3 else "a" for i in range(20)]):
-        with pytest.raises(ValueError, match="labels has 1 NaN or None, the first for sample 3"):
-            label_predictability(views, unknown)
-
-
-def test_names_in_a_message_are_those_of_python_and_three_at_most():
-    assert shown() == "" and shown("a", np.int64(2), 3) == "'a', 2, 3"
-    assert shown(*range(4)) == "0, 1, 2, ... (4 in all)"
 
 
 def test_a_view_of_zeros_is_told_once():
