@@ -23,38 +23,31 @@ KERNELS = [X @ X.T for X in (A, C)]
 STOP = "stop"
 
 
-def cell(*entries, column=False):
-    """A cell array of MATLAB, as a row or a column."""
-    cells = np.empty(len(entries), dtype=object)
-    cells[:] = list(entries)
-    return cells[:, None] if column else cells[None]
-
-
-def fields(**values):
-    """A struct of MATLAB."""
-    return values
+def cell(*entries):
+    """A cell array of MATLAB."""
+    cells = np.empty((1, len(entries)), dtype=object)
+    cells[0] = list(entries)
+    return cells
 
 
 NAN = A.copy()
 NAN[::4] = np.nan
 sparse = scipy.sparse.csc_matrix
 COUNTS = [RNG.poisson(0.3, (N, d)) for d in (24, 24)]
+SPARSE_COUNTS = [sparse(X.T.astype(float)) for X in COUNTS]
+TURNED, CHARACTERS = cell(A.T, B.T), np.char.ljust(TEXT, 5)
 # Name: variables, views that are expected in rows, and labels; or STOP.
 SHAPES = {
     "cell of rows": ({"X": cell(A, C), "gt": Y[:, None]}, [A, C], Y),
     "cell of columns": ({"X": cell(A.T, C.T), "Y": Y[:, None]}, [A, C], Y),
-    "equal heights, no labels": ({"data": cell(A.T, B.T)}, STOP, None),
-    "equal heights": ({"data": cell(A.T, B.T), "gnd": Y[None]}, [A, B], Y),
-    "equal heights, one-hot": ({"X": cell(A.T, B.T), "Y": ONE_HOT}, [A, B], Y - 1),
-    "sparse one-hot": ({"fea": cell(A.T, B.T), "label": sparse(ONE_HOT)}, [A, B], Y - 1),
-    "matrix of characters": (
-        {"X": cell(A.T, B.T), "gt": np.char.ljust(TEXT, 5)},
-        [A, B],
-        np.char.ljust(TEXT, 5),
-    ),
+    "equal heights, no labels": ({"data": TURNED}, STOP, None),
+    "equal heights": ({"data": TURNED, "gnd": Y[None]}, [A, B], Y),
+    "equal heights, one-hot": ({"X": TURNED, "Y": ONE_HOT}, [A, B], Y - 1),
+    "sparse one-hot": ({"fea": TURNED, "label": sparse(ONE_HOT)}, [A, B], Y - 1),
+    "matrix of characters": ({"X": TURNED, "gt": CHARACTERS}, [A, B], CHARACTERS),
     "true_label": ({"X": cell(A, B), "True_Label": Y[:, None]}, [A, B], Y),
     "labels of any name": ({"X": cell(A.T, C.T), "kategorie": Y[None]}, [A, C], None),
-    "equal heights, vector of any name": ({"X": cell(A.T, B.T), "kategorie": Y[None]}, STOP, None),
+    "equal heights, vector of any name": ({"X": TURNED, "kategorie": Y[None]}, STOP, None),
     "groups of features": ({"X": cell(A, B), "group": np.repeat([1, 2], 12)}, STOP, None),
     "names of classes": ({"X": A[:, :3], "classes": cell("red", "green", "blue")}, STOP, None),
     "X1, X2 of columns, no labels": ({"X1": A.T, "X2": C.T}, [A, C], None),
@@ -68,35 +61,27 @@ SHAPES = {
     ),
     "numbered matrices of two kinds": ({"X1": A, "X2": C, "V1": A, "V2": C}, STOP, None),
     "images": ({"images": RNG.standard_normal((N, 8, 8)), "y": Y}, "no matrices", None),
-    "unlike labels of the same samples": (
-        {"X": cell(A.T, B.T), "label": Y, "class": Y % 2},
-        [A, B],
-        None,
-    ),
+    "unlike labels of the same samples": ({"X": TURNED, "label": Y, "class": Y % 2}, [A, B], None),
     "labels of several raters": ({"X": cell(A, C), "gt": cell(Y, np.roll(Y, 1))}, [A, C], None),
     "one matrix, no labels": ({"fea": A}, STOP, None),
     "X1, X2 of columns": ({"X1": A.T, "X2": C.T, "s": Y[:, None]}, [A, C], Y),
     "names of features, columns": ({"fac": A.T, "fou": B.T, "y": Y[:, None]}, [A, B], Y),
-    "struct": ({"dataset": fields(views=cell(A.T, B.T), labels=Y[None])}, [A, B], Y),
+    "struct": ({"dataset": {"views": TURNED, "labels": Y[None]}}, [A, B], Y),
     "array of structs": (
         {"S": np.array([[(A.T,), (B.T,)]], dtype=[("data", object)]), "gt": Y[None]},
         [A, B],
         Y,
     ),
-    "nested cell": ({"X": cell(cell(A.T, B.T)), "gt": Y[None]}, [A, B], Y),
-    "cell of another name": ({"feature_cell": cell(A.T, B.T), "gt": Y[None]}, [A, B], Y),
+    "nested cell": ({"X": cell(TURNED), "gt": Y[None]}, [A, B], Y),
+    "cell of another name": ({"feature_cell": TURNED, "gt": Y[None]}, [A, B], Y),
     "two cells": ({"train": cell(A, C), "test": cell(A, C), "gt": Y}, STOP, None),
     "missing rows, an index, a cell of labels": (
         {"X": cell(NAN.T, B.T), "index": cell(np.arange(45)[None]), "Y": cell(Y[None], Y[None])},
         [NAN, B],
         Y,
     ),
-    "sparse counts": (
-        {"X": cell(*(sparse(X.T.astype(float)) for X in COUNTS)), "gt": Y},
-        COUNTS,
-        Y,
-    ),
-    "names of columns": ({"X": cell(A.T, B.T), "names": cell(*map(str, range(24)))}, STOP, None),
+    "sparse counts": ({"X": cell(*SPARSE_COUNTS), "gt": Y}, COUNTS, Y),
+    "names of columns": ({"X": TURNED, "names": cell(*map(str, range(24)))}, STOP, None),
     "stack of similarities": ({"A": np.stack(KERNELS, axis=2), "gt": Y}, KERNELS, Y),
     "cell of similarities": ({"W": cell(*KERNELS), "gt": Y}, KERNELS, Y),
     "similarities beside views": ({"fou": A, "W": KERNELS[0], "gt": Y}, STOP, None),
@@ -104,7 +89,7 @@ SHAPES = {
     "both orientations": ({"X": cell(A, C.T), "gt": Y}, STOP, None),
     "labels of other samples": ({"X": cell(A, C), "gt": Y[:50]}, STOP, None),
     "a cell beside a numbered matrix": ({"X1": A, "parts": cell(A, C), "gt": Y}, STOP, None),
-    "a label in each cell": ({"X": cell(A.T, B.T), "gt": cell(*Y.tolist())}, [A, B], Y),
+    "a label in each cell": ({"X": TURNED, "gt": cell(*Y.tolist())}, [A, B], Y),
     "a stack in which slices come first": ({"A": np.stack(KERNELS), "gt": Y}, KERNELS, Y),
 }
 

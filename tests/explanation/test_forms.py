@@ -3,19 +3,14 @@
 `tests/test_matrix.py` compares explanations of all forms of views.
 """
 
-import warnings
-
 import conftest
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.pipeline import make_pipeline
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain
 from mvsc_fast.explanation import markers, stability
-from mvsc_fast.preprocessing import PerView
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +55,6 @@ def test_samples_without_any_view_are_in_no_cluster(views, form, max_samples):
     table = markers(model, given).to_frame()
     assert table["cluster"].unique().tolist() == [0, 1, 2]
     assert table[table["view"] == "rare"]["p"].isna().all()
-
-
-def test_texts_are_resampled_in_a_pipeline(views):
-    words = np.array(["red", "green", "blue", "and", "or"])
-    texts = [" ".join(words[[i % 3, 3, 4]]) for i in range(120)]
-    given = {"text": texts, "other": np.nan_to_num(views[1])}
-    model = make_pipeline(
-        PerView({"text": CountVectorizer(), "other": None}), ConsensusTLRR(3, random_state=0)
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = stability(model, given, n_resamples=2, random_state=0)
-    assert found.agreement.shape == (2,) and len(found.labels) == 120
 
 
 QUESTIONS = {
