@@ -314,7 +314,7 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
         (["frames.h5"], "data frames of pandas: write them with frame.to_parquet"),
     ],
 )
-def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
+def test_what_cannot_be_read_is_one_line(folder, refused, arguments, message):
     h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
     np.savetxt("a.csv", A, delimiter=",")
     np.savez("names.npz", a=1)
@@ -332,8 +332,7 @@ def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
     ):
         with h5py.File(name, "w") as file:
             file.create_group(group).attrs[attribute] = 1
-    assert main(["cluster", *arguments, "--clusters", "3"]) == 2
-    lines = capsys.readouterr().err.splitlines()
+    lines = refused("cluster", *arguments, "--clusters", "3").splitlines()
     assert message in lines[-1] and len(lines[-1]) < 300
     assert all("samples are" in line for line in lines[:-1])
 
@@ -352,7 +351,7 @@ def predicted(*arguments):
     return np.loadtxt("new.csv", delimiter=",", skiprows=1, dtype=int)[:, 1]
 
 
-def test_a_saved_model_reads_its_views_by_name(folder, capsys):
+def test_a_saved_model_reads_its_views_by_name(folder, capsys, refused):
     rna, prot = (scipy.io.loadmat("rows.mat")[name] for name in ("x1", "x2"))
     np.savez("fit.npz", rna=rna, prot=prot, gt=Y)
     expected = cluster("fit.npz", "--save", "model.pkl")
@@ -365,15 +364,10 @@ def test_a_saved_model_reads_its_views_by_name(folder, capsys):
     assert (predicted("less.npz") == predicted("rna=fit.npz")).all()
     assert "prot is not given" in capsys.readouterr().err
     np.savez("narrow.npz", rna=rna[:, :9], prot=prot, gt=Y)
-    for arguments, message in (
-        (
-            ["new.npz", "--views", "other,prot"],
-            "has the views 'other', 'prot', but the model has 'rna', 'prot'",
-        ),
-        (["narrow.npz"], "narrow.npz has 9 features, but view 'rna' of the model has 24"),
-    ):
-        assert main(["predict", "model.pkl", *arguments]) == 2
-        assert message in capsys.readouterr().err
+    message = refused("predict", "model.pkl", "new.npz", "--views", "other,prot")
+    assert "has the views 'other', 'prot', but the model has 'rna', 'prot'" in message
+    message = refused("predict", "model.pkl", "narrow.npz")
+    assert "narrow.npz has 9 features, but view 'rna' of the model has 24" in message
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

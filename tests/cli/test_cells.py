@@ -1,13 +1,12 @@
 """AnnData and MuData files on the command line."""
 
-import re
 import shutil
 import sys
 
 import numpy as np
 import pytest
 import scipy.sparse
-from tenx_files import GENES, IDS, SYMBOLS, TYPES, Y, counts, write_folder, write_tenx
+from cell_files import GENES, IDS, SYMBOLS, TYPES, Y, counts, modalities, write_folder, write_tenx
 
 from mvsc_fast import ConsensusTLRR, annotate
 from mvsc_fast.cli import _cluster_command, main
@@ -22,31 +21,26 @@ TWO = ["--views", "rna=X_pca"]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """all.h5mu, some.h5mu (a cell has no proteins), and rna.h5ad, of three groups of 40 cells."""
+    """all.h5mu, some.h5mu (a cell has no proteins), and rna.h5ad."""
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    y, ids = np.repeat(np.arange(3), 40), [f"cell{i}" for i in range(120)]
-    given = {}
-    for name, width in (("rna", 30), ("prot", 12)):
-        X = (5 * np.eye(3, width)[y] + rng.standard_normal((120, width))).astype(np.float32)
-        given[name] = ad.AnnData(scipy.sparse.csr_matrix(X) if name == "rna" else X)
-        given[name].obs_names, given[name].obsm["X_pca"] = ids, X[:, :6]
-        given[name].var_names = [f"{name}{j}" for j in range(width)]
-    given["rna"].layers["counts"] = given["rna"].X.copy()
-    given["rna"].obs["note"] = "as given"
-    given["rna"].write("rna.h5ad")
-    md.MuData(given).write("all.h5mu")
-    md.MuData({**given, "prot": given["prot"][1:]}).write("some.h5mu")
+    data = modalities()
+    data["rna"].X = scipy.sparse.csr_matrix(data["rna"].X)
+    data["rna"].layers["counts"] = data["rna"].X.copy()
+    data["rna"].obs["note"] = "as given"
+    data["rna"].write("rna.h5ad")
+    md.MuData(data).write("all.h5mu")
+    md.MuData({**data, "prot": data["prot"][1:]}).write("some.h5mu")
     return tmp_path
 
 
+def table(command, *args):
+    """The ids and labels that a command writes."""
+    assert main([command, *args, "--labels", "labels.csv"]) == 0
+    return np.loadtxt("labels.csv", delimiter=",", dtype=str, skiprows=1)
+
+
 def cluster(*args):
-    assert main(["cluster", *args, "--clusters", "3", "--labels", "labels.csv"]) == 0
-    return labels("labels.csv")
-
-
-def labels(path):
-    return np.loadtxt(path, delimiter=",", dtype=str, skiprows=1)
+    return table("cluster", *args, "--clusters", "3")
 
 
 def fitted(path, use):
@@ -84,8 +78,7 @@ def test_results_are_those_of_python(folder, path, options, use):
     assert found.uns["mvsc"].keys() == data.uns["mvsc"].keys()
     first = found["rna"] if path.endswith("mu") else found
     assert set(first.obs["note"]) == {"as given"} and (folder / path).read_bytes() == before
-    assert main(["predict", "model.pkl", path, "--labels", "again.csv"]) == 0
-    again = labels("again.csv")
+    again = table("predict", "model.pkl", path)
     assert again[:, 0].tolist() == written[:, 0].tolist()
     assert (again[:, 1] == written[:, 1]).mean() > 0.97
 
@@ -104,32 +97,26 @@ def test_matrices_remain_on_disk_if_memory_is_small(folder, monkeypatch):
     assert not any(scipy.sparse.issparse(one.X) for one in seen[0].values())
 
 
-def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys):
+def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys, refused):
     written = cluster("all.h5mu", "--save", "model.mvsc")
     data = md.read_h5mu("all.h5mu")
     md.MuData({"rna": data["rna"][:, ::-1].copy()}).write("new.h5mu")
-    assert main(["predict", "model.mvsc", "new.h5mu", "--labels", "new.csv"]) == 0
-    assert "prot is not given" in capsys.readouterr().err
-    assert (labels("new.csv") == written).all()
-    assert main(["predict", "model.mvsc", "rna=all.h5mu", "--labels", "one.csv"]) == 0
-    assert "prot is not given" in capsys.readouterr().err
-    assert (labels("one.csv") == labels("new.csv")).all()
+    for file in ("new.h5mu", "rna=all.h5mu"):
+        assert (table("predict", "model.mvsc", file) == written).all()
+        assert "prot is not given" in capsys.readouterr().err
     turned = {name: data[name][:, ::-1].copy() for name in ("prot", "rna")}
     md.MuData(turned).write("turned.h5mu")
-    assert main(["predict", "model.mvsc", "turned.h5mu", "--labels", "both.csv"]) == 0
-    assert (labels("both.csv") == written).all()
+    assert (table("predict", "model.mvsc", "turned.h5mu") == written).all()
     # Modalities are known by their names.
     md.MuData({"gex": data["rna"], "prot": data["prot"]}).write("other.h5mu")
-    assert main(["predict", "model.mvsc", "other.h5mu"]) == 2
-    assert "'gex', 'prot', but the model has 'rna', 'prot'" in capsys.readouterr().err
+    assert "'gex', 'prot', but the model" in refused("predict", "model.mvsc", "other.h5mu")
     md.MuData({**data.mod, "tags": data["prot"].copy()}).write("more.h5mu")
-    assert main(["predict", "model.mvsc", "more.h5mu", "--labels", "both.csv"]) == 0
+    assert (table("predict", "model.mvsc", "more.h5mu") == written).all()
     assert "ignored: 'tags'" in capsys.readouterr().err
-    assert (labels("both.csv") == written).all()
     data["rna"][:, 1:].copy().write("fewer.h5ad")
     cluster("rna.h5ad", "--save", "model.pkl")
-    assert main(["predict", "model.pkl", "fewer.h5ad"]) == 2
-    assert "lacks 1 column of view 'X' of the model, such as 'rna0'" in capsys.readouterr().err
+    message = refused("predict", "model.pkl", "fewer.h5ad")
+    assert "lacks 1 column of view 'X' of the model, such as 'rna0'" in message
 
 
 @pytest.mark.parametrize("use", ["rna=X_pca", "rna=X_pca,prot=X"])
@@ -139,8 +126,7 @@ def test_model_files_know_the_matrices_of_the_fit(folder, use):
     for name in ("rna", "prot"):
         md.read_h5mu("all.h5mu")[name].copy().write(f"{name}.h5ad")
     for new in (["all.h5mu"], files):
-        assert main(["predict", "model.mvsc", *new, "--labels", "new.csv"]) == 0
-        assert (labels("new.csv") == written).all()
+        assert (table("predict", "model.mvsc", *new) == written).all()
 
 
 @pytest.mark.parametrize(
@@ -167,18 +153,17 @@ def test_model_files_know_the_matrices_of_the_fit(folder, use):
         (["absent.h5mu"], "absent.h5mu: No such file"),
     ],
 )
-def test_bad_input_is_an_error(folder, args, message, capsys):
+def test_bad_input_is_an_error(folder, args, message, refused):
     (folder / "damaged.h5ad").write_bytes((folder / "rna.h5ad").read_bytes()[:2000])
     (folder / "a.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
-    assert main(["cluster", *args, "--clusters", "3"]) == 2
-    err = capsys.readouterr().err
+    err = refused("cluster", *args, "--clusters", "3")
     assert message in err and err.count("\n") == 1
 
 
-def test_a_missing_package_is_reported_with_the_extra(folder, monkeypatch, capsys):
+def test_a_missing_package_is_reported_with_the_extra(folder, monkeypatch, refused):
     monkeypatch.setitem(sys.modules, "mudata", None)
-    assert main(["cluster", "all.h5mu", "--clusters", "3"]) == 2
-    assert "needs mudata: pip install 'mvsc-fast[scverse]'" in capsys.readouterr().err
+    message = refused("cluster", "all.h5mu", "--clusters", "3")
+    assert "needs mudata: pip install 'mvsc-fast[scverse]'" in message
 
 
 def test_a_copy_keeps_what_anndata_does_not_read_and_may_be_annotated_again(folder):
@@ -193,15 +178,14 @@ def test_a_copy_keeps_what_anndata_does_not_read_and_may_be_annotated_again(fold
         assert file["obs"].attrs["column-order"].tolist() == names
 
 
-def test_a_copy_that_fails_is_an_error_and_leaves_no_file(folder, monkeypatch, capsys):
+def test_a_copy_that_fails_is_an_error_and_leaves_no_file(folder, monkeypatch, refused):
     def failing(*args):
         raise KeyError("column-order")
 
     monkeypatch.setattr("anndata.io.write_elem", failing)
     options = ["--clusters", "3", "--labels", "l.csv", "--annotate", "new.h5ad"]
     before = {path.name for path in folder.iterdir()}
-    assert main(["cluster", "rna.h5ad", *options]) == 2
-    assert "error: new.h5ad: 'column-order'" in capsys.readouterr().err
+    assert "error: new.h5ad: 'column-order'" in refused("cluster", "rna.h5ad", *options)
     assert {path.name for path in folder.iterdir()} == before | {"l.csv"}
 
 
@@ -260,39 +244,37 @@ def test_tenx_files_are_read_as_they_are(tenx, capsys, file, widths):
 )
 def test_unmodified_tenx_files_are_labelled(tenx, fit, new):
     written = cluster(fit, "--save", "model.pkl")
-    assert main(["predict", "model.pkl", new, "--labels", "new.csv"]) == 0
-    found = labels("new.csv")
+    found = table("predict", "model.pkl", new)
     assert found[:, 0].tolist() == IDS and (found == written).mean() > 0.95
 
 
-def test_a_file_of_one_view_is_given_by_the_name_of_the_view(tenx, capsys):
+def test_a_file_of_one_view_is_given_by_the_name_of_the_view(tenx, capsys, refused):
     written = cluster("both.h5", "--save", "model.pkl")
     for file, view, absent in (
         ("genes.h5", "Gene Expression", "Antibody Capture"),
         ("proteins.h5ad", "Antibody Capture", "Gene Expression"),
     ):
-        assert main(["predict", "model.pkl", file]) == 2
-        assert "has the views 'X', but the model has 'Gene" in capsys.readouterr().err
-        assert main(["predict", "model.pkl", f"{view}={file}", "--labels", "new.csv"]) == 0
+        assert "has the views 'X', but the model has 'Gene" in refused("predict", "model.pkl", file)
+        found = table("predict", "model.pkl", f"{view}={file}")
         assert f"{absent} is not given" in capsys.readouterr().err
-        assert (labels("new.csv") == written).mean() > 0.95
+        assert (found == written).mean() > 0.95
 
 
-def test_repeated_genes_matter_only_if_the_model_needs_them(tenx, capsys):
+def test_repeated_genes_matter_only_if_the_model_needs_them(tenx, refused):
     data = ad.read_h5ad("unique.h5ad")
     data.var_names = GENES
     data.write("repeated.h5ad")
     data[:, 3:9].copy().write("chosen.h5ad")
     cluster("chosen.h5ad", "--save", "model.pkl")
-    assert main(["predict", "model.pkl", "repeated.h5ad", "--labels", "new.csv"]) == 0
+    table("predict", "model.pkl", "repeated.h5ad")
     cluster("genes.h5", "--save", "model.pkl")
     data[:, ::-1].copy().write("other.h5ad")
-    assert main(["predict", "model.pkl", "other.h5ad"]) == 2
-    assert "lacks 2 columns of view 'X' of the model, such as 'G1-1'" in capsys.readouterr().err
+    message = refused("predict", "model.pkl", "other.h5ad")
+    assert "lacks 2 columns of view 'X' of the model, such as 'G1-1'" in message
     ad.read_h5ad("unique.h5ad")[:, :5].copy().write("chosen.h5ad")
     cluster("chosen.h5ad", "--save", "model.pkl")
-    assert main(["predict", "model.pkl", "repeated.h5ad"]) == 2
-    assert "columns of the model more than once: 'G1', 'G2'" in capsys.readouterr().err
+    message = refused("predict", "model.pkl", "repeated.h5ad")
+    assert "columns of the model more than once: 'G1', 'G2'" in message
 
 
 @pytest.mark.parametrize("name", ["unique.h5ad", "all.h5mu"])
@@ -304,25 +286,21 @@ def test_zarr_stores_are_read_as_files(tenx, name):
     data.write_zarr("cells.zarr")
     written = cluster(name, "--save", "model.pkl")
     assert (cluster("cells.zarr") == written).all()
-    assert main(["predict", "model.pkl", "cells.zarr", "--labels", "new.csv"]) == 0
-    assert (labels("new.csv") == written).all()
+    assert (table("predict", "model.pkl", "cells.zarr") == written).all()
 
 
-def test_a_file_for_each_modality(tenx, capsys):
+def test_a_file_for_each_modality(tenx, refused):
     genes, proteins = ad.read_h5ad("unique.h5ad"), ad.read_h5ad("proteins.h5ad")
     md.MuData({"unique": genes, "proteins": proteins}).write("all.h5mu")
     written = cluster("all.h5mu", "--save", "model.pkl")
     proteins[::-1].copy().write("proteins.h5ad")
     assert (cluster("unique.h5ad", "proteins.h5ad") == written).all()
     new = ["unique.h5ad", "proteins.h5ad"]
-    assert main(["predict", "model.pkl", *new, "--labels", "new.csv"]) == 0
-    assert (labels("new.csv") == written).all()
-    assert main(["predict", "model.pkl", *new[::-1]]) == 2
-    assert re.search("view 'unique' of the model.* VIEW=FILE", capsys.readouterr().err)
+    assert (table("predict", "model.pkl", *new) == written).all()
+    assert "view 'unique' of the model" in refused("predict", "model.pkl", *new[::-1])
     # Cells that a file lacks need --join.
     proteins[5:].copy().write("proteins.h5ad")
-    assert main(["cluster", *new, "--clusters", "3"]) == 2
-    assert "'AAAC0-1', 'AAAC1-1'" in capsys.readouterr().err
+    assert "'AAAC0-1', 'AAAC1-1'" in refused("cluster", *new, "--clusters", "3")
     assert len(cluster(*new, "--join", "inner")) == 115
     assert len(cluster(*new, "--join", "outer")) == 120
 
@@ -354,7 +332,7 @@ def test_a_file_for_each_modality(tenx, capsys):
         (["unique.h5ad", "--scores", "kind"], "neither a file of labels nor a column of obs"),
     ],
 )
-def test_files_that_are_refused(tenx, capsys, args, message):
+def test_files_that_are_refused(tenx, args, message, refused):
     h5py = pytest.importorskip("h5py")
     genes, proteins = ad.read_h5ad("unique.h5ad"), ad.read_h5ad("proteins.h5ad")
     md.MuData({"rna": genes, "prot": proteins}).write("all.h5mu")
@@ -378,9 +356,8 @@ def test_files_that_are_refused(tenx, capsys, args, message):
     for prefix in ("a_", "b_"):
         write_folder(tenx / "many", counts(), SYMBOLS, TYPES, prefix)
     before = {path.name for path in tenx.iterdir()}
-    assert main(["cluster", *args, "--clusters", "3"]) == 2
-    err = capsys.readouterr().err.splitlines()
-    assert message in err[-1] and len(err[-1]) < 350
+    last = refused("cluster", *args, "--clusters", "3").splitlines()[-1]
+    assert message in last and len(last) < 350
     assert {path.name for path in tenx.iterdir()} == before
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cell_files import IDS, modalities
 
 from mvsc_fast import ConsensusTLRR, annotate
 from mvsc_fast.explanation import joint_graph
@@ -16,15 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations within these p
 
 @pytest.fixture
 def mdata():
-    """Three groups of 40 cells in two modalities; one cell lacks the proteins."""
-    rng = np.random.default_rng(0)
-    y, ids = np.repeat(np.arange(3), 40), [f"cell{i}" for i in range(120)]
-    out = {}
-    for name, width, cells in (("rna", 30, slice(None)), ("prot", 12, slice(1, None))):
-        X = (5 * np.eye(3, width)[y] + rng.standard_normal((120, width))).astype(np.float32)
-        out[name] = ad.AnnData(X[cells])
-        out[name].obs_names, out[name].obsm["X_pca"] = ids[cells], X[cells, :6]
-    return md.MuData(out)
+    """Two modalities; one cell lacks the proteins."""
+    data = modalities()
+    return md.MuData({**data, "prot": data["prot"][1:]})
 
 
 @pytest.mark.parametrize("max_samples", ["auto", 70])
@@ -36,7 +31,7 @@ def test_results_are_complete_and_can_be_stored(mdata, max_samples, tmp_path):
     assert data.obs["joint"].dtype == "category"
     assert data.obs["joint"].astype(int).tolist() == model.labels_.tolist()
     assert data.obs["joint_margin"].notna().all()
-    assert data.obs.loc["cell0", ["rna:joint_weight", "prot:joint_weight"]].tolist() == [1, 0]
+    assert data.obs.loc[IDS[0], ["rna:joint_weight", "prot:joint_weight"]].tolist() == [1, 0]
     known = data.uns["joint"]
     graph, distances = (data.obsp[known[f"{name}_key"]] for name in ("connectivities", "distances"))
     assert abs(graph - joint_graph(model, mdata, n_neighbors=9)).max() == 0
@@ -85,7 +80,7 @@ def test_scanpy_works_on_the_results(mdata, single, max_samples):
         mdata.push_obs(["mvsc"])
     sc.tl.rank_genes_groups(mdata["rna"], "mvsc")
     best = [mdata["rna"].uns["rank_genes_groups"]["names"][0][k] for k in range(3)]
-    assert sorted(map(int, best)) == [0, 1, 2]
+    assert sorted(best) == ["rna0", "rna1", "rna2"]
 
 
 def test_clusters_that_follow_a_batch_are_reported(mdata):

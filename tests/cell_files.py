@@ -1,4 +1,4 @@
-"""Files in the formats of 10x Genomics, with counts of three groups of cells."""
+"""Three groups of 40 cells: as AnnData, and as counts in the formats of 10x Genomics."""
 
 import gzip
 import io
@@ -14,6 +14,18 @@ GENES = [f"G{j}" for j in range(28)] + ["G1", "G2"]  # two symbols occur twice, 
 TYPES = np.repeat(["Gene Expression", "Antibody Capture"], [30, 12])
 SYMBOLS = [*GENES, *(f"CD{j}" for j in range(12))]
 ACCESSIONS = [f"ENSG{j}" for j in range(42)]
+
+
+def modalities():
+    """AnnData of two modalities, each with an embedding."""
+    ad = pytest.importorskip("anndata", reason="pip install 'mvsc-fast[scverse]'")
+    rng, data = np.random.default_rng(0), {}
+    for name, width in (("rna", 30), ("prot", 12)):
+        X = (5 * np.eye(3, width)[Y] + rng.standard_normal((120, width))).astype(np.float32)
+        data[name] = ad.AnnData(X)
+        data[name].obs_names, data[name].obsm["X_pca"] = IDS, X[:, :6]
+        data[name].var_names = [f"{name}{j}" for j in range(width)]
+    return data
 
 
 def counts():
