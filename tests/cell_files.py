@@ -35,7 +35,7 @@ def counts():
     return rng.poisson(means)
 
 
-def write_tenx(name, X, symbols, types, ids=IDS):
+def write_tenx(name, X, symbols, types):
     """Write an .h5 file of Cell Ranger; without types, of its second version."""
     h5py = pytest.importorskip("h5py")
     matrix = scipy.sparse.csc_matrix(X.T)
@@ -47,7 +47,7 @@ def write_tenx(name, X, symbols, types, ids=IDS):
         group = file.create_group("GRCh38" if types is None else "matrix")
         for part in ("data", "indices", "indptr", "shape"):
             group[part] = getattr(matrix, part)
-        group["barcodes"] = np.array(ids, dtype="S")
+        group["barcodes"] = np.array(IDS, dtype="S")
         place = group if types is None else group.create_group("features")
         for part, values in features.items():
             place[part] = np.array(values, dtype="S")

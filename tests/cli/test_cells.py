@@ -139,7 +139,6 @@ def test_model_files_know_the_matrices_of_the_fit(folder, use):
         (["all.h5mu", "--views", "X_pca,X"], "as in rna=X_pca"),
         (["all.h5mu", "--views", "rna="], "MODALITY=NAME,MODALITY=NAME"),
         (["all.h5mu", "--views", "rna=X,rna=X_pca"], "MODALITY=NAME,MODALITY=NAME"),
-        (["all.h5mu", "--views", "dna=X_pca"], "use has the keys 'dna'"),
         (["all.h5mu", "--views", "rna=counts,prot=other"], "view 'prot' has no 'other'"),
         (["rna.h5ad", "--columns", "a*"], "--columns is for tables, but rna.h5ad is none"),
         (["rna.h5ad", "--join", "outer"], "rna.h5ad is the only file"),
@@ -321,7 +320,6 @@ def test_a_file_for_each_modality(tenx, refused):
         (["types.h5ad"], "var['feature_types'] is missing for 2 features"),
         (["unique.h5ad", "--views", "X_pca"], "or the keys of obsm (none) with "),
         (["twice.h5ad"], "obs_names of twice occur more than once ('AAAC0-1')"),
-        (["twice.h5"], "obs_names of twice occur more than once ('AAAC0-1')"),
         (["twice.h5mu"], "obs_names of prot occur more than once ('AAAC0-1')"),
         (["genomes.h5"], "['hg19', 'mm10']"),
         (["short"], "short: "),
@@ -346,7 +344,6 @@ def test_files_that_are_refused(tenx, args, message, refused):
     proteins.obs_names = [IDS[0], *IDS[:-1]]
     proteins.write("twice.h5ad")
     md.MuData({"prot": proteins}).write("twice.h5mu")
-    write_tenx("twice.h5", counts(), SYMBOLS, TYPES, proteins.obs_names)
     with h5py.File("genomes.h5", "w") as file:
         for genome in ("hg19", "mm10"):
             file.create_group(genome)["barcodes"] = np.array(IDS, dtype="S")

@@ -6,6 +6,7 @@ import stat
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 from processes import program
 
@@ -95,14 +96,11 @@ def test_outputs_are_checked_before_the_fit(data, monkeypatch, refused):
 def test_ids_and_classes_that_the_terminal_cannot_show_stop_before_the_fit(
     tmp_path, monkeypatch, refused
 ):
-    ids = ["Ä1", "Ö漢", *(f"s{i}" for i in range(28))]
     table, truth = tmp_path / "a.csv", tmp_path / "truth.csv"
     views, y = datasets.make_multiview_subspaces(30, 2, random_state=0)
-    rows = [",".join([ids[i], *map(repr, views[0][i].tolist())]) for i in range(30)]
-    header = ",".join(["id", *(f"f{j}" for j in range(views[0].shape[1]))])
-    table.write_text("\n".join([header, *rows]), encoding="utf-8")
-    classes = [f"{ids[i]},{'漢' if y[i] else 'a'}" for i in range(30)]
-    truth.write_text("\n".join(["id,kind", *classes]), encoding="utf-8")
+    ids = pd.Index(["Ä1", "Ö漢", *(f"s{i}" for i in range(28))], name="id")
+    pd.DataFrame(views[0], ids).add_prefix("f").to_csv(table)
+    pd.Series(np.where(y, "漢", "a"), ids, name="kind").to_csv(truth)
     arguments = ["cluster", str(table), "--clusters", "2"]
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
     file = ["--labels", str(tmp_path / "labels.csv")]

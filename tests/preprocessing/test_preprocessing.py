@@ -135,6 +135,8 @@ def test_another_table_is_refused():
         ViewSplitter([[0]]).transform(TABLE)
     with pytest.raises(ValueError, match=r"X has shape \(4,\)"):
         ViewSplitter([[0]]).fit(TABLE[0])
+    with pytest.raises(ValueError, match="list of views.*single table"):
+        ViewSplitter([[0], [1]]).fit([TABLE, TABLE[:, :1]])
 
 
 # ------------------------------------------------------------------ transforming views
@@ -270,8 +272,3 @@ def test_a_frame_is_clustered_by_named_views():
     labels = model.fit(frame)[-1].labels_
     assert model[-1].view_names_in_ == ["first", "second"]
     assert (model.predict(frame[names[::-1]]) == labels).mean() > 0.95
-
-
-def test_a_list_of_views_is_not_split():
-    with pytest.raises(ValueError, match="list of views.*single table"):
-        ViewSplitter([[0], [1]]).fit([TABLE, TABLE[:, :1]])

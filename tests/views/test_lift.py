@@ -144,14 +144,6 @@ def test_an_empty_column_beside_continuous_ones_changes_no_label():
     np.testing.assert_array_equal(model.fit(wider).labels_, labels)
 
 
-def test_outliers_do_not_squeeze_the_others():
-    views, y = groups((100, 60, 40), (2, 5))
-    for X in views:
-        X[0] = 1e6
-    labels = ConsensusTLRR(3, random_state=0).fit(views).labels_
-    assert adjusted_rand_score(y[1:], labels[1:]) > 0.95
-
-
 def test_saved_models_lift_new_rows(tmp_path):
     views, y = groups((100, 60, 40), (2, 5))
     views[1][:9] = NAN
