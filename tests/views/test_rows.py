@@ -159,6 +159,15 @@ def test_wide_rows_have_the_clusters_of_their_components():
     assert model.predictor_.model.image.nbytes < 8e6
 
 
+def test_negative_zeros_are_zeros():
+    """The samples that are drawn depend on the values."""
+    X = np.random.default_rng(0).poisson(0.7, (200, 5)).astype(float)
+    signed = np.where(X == 0, -0.0, X)
+    a, b = (quietly([V], 3, max_samples=60) for V in (X, signed))
+    np.testing.assert_array_equal(a.samples_, b.samples_)
+    np.testing.assert_array_equal(a.labels_, b.labels_)
+
+
 def test_many_samples_of_a_sparse_view_have_the_order_of_a_dense_one():
     X = np.random.default_rng(0).poisson(0.7, (2100, 5)) * np.linspace(1, 4, 2100)[:, None]
     X[:1050] = X[:1050, ::-1] ** 2
