@@ -120,13 +120,6 @@ def test_lmsc_equals_its_twin(n, dims, K, lam):
     np.testing.assert_allclose(model.latent_, H.T, atol=1e-8)
 
 
-def test_the_shift_of_the_released_code_changes_nothing_that_counts():
-    views = random_views(20, (30, 5))
-    H = drawer(views, 0)(4)
-    plain, shifted = (lmsc_twin(views, H, shift=shift)[0] for shift in (0.0, 1e-8))
-    np.testing.assert_allclose(shifted, plain, atol=1e-6)
-
-
 def test_the_constraints_of_lmsc_hold_at_the_end():
     views = random_views(40, (30, 20))
     model = LMSC(2, n_components=6, random_state=0).fit(views)

@@ -86,14 +86,6 @@ def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
         np.testing.assert_array_equal(A.toarray(), B.toarray())
 
 
-def test_permuting_samples_permutes_the_graph():
-    views = subspaces()
-    order = np.random.default_rng(1).permutation(150)
-    permuted = similarity.sparse_self_representation([X[order] for X in views])
-    for A, B in zip(similarity.sparse_self_representation(views), permuted, strict=True):
-        np.testing.assert_allclose(B.toarray(), A.toarray()[order][:, order], atol=1e-5)
-
-
 def test_similarities_near_underflow_are_finite():
     pair = np.array([[1e18, 2e-23], [0, 1]], dtype=np.float32)  # a cosine of 2e-41
     X = np.kron(np.eye(2, dtype=np.float32), pair)
