@@ -269,13 +269,6 @@ def test_shrinkage_follows_the_scale(seed, scale):
     np.testing.assert_allclose(scaled / scale, out, atol=1e-12)
 
 
-def test_bad_shapes():
-    with pytest.raises(ValueError, match="floating-point numbers, got int64"):
-        kernels.frontal_shrink(np.zeros((2, 3, 3), dtype=np.int64), 1.0)
-    assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
-    assert kernels.mode_shrink(np.zeros((0, 3, 3)), 1.0, 1) == 0
-
-
 def test_thread_count_of_blas_does_not_matter_much():
     T = random_tensor(3, 150, 150)
     results = []
@@ -330,6 +323,10 @@ def test_kernels_refuse_arrays_they_cannot_work_on():
         kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
     with pytest.raises(ValueError, match="float64.*, got .*int64"):
         kernels.tube_shrink(np.zeros((2, 3, 3), dtype=int), 1.0)
+    with pytest.raises(ValueError, match="floating-point numbers, got int64"):
+        kernels.frontal_shrink(np.zeros((2, 3, 3), dtype=np.int64), 1.0)
+    assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
+    assert kernels.mode_shrink(np.zeros((0, 3, 3)), 1.0, 1) == 0
     with pytest.raises(ValueError, match="contiguous"):
         kernels.slice_shrink(np.zeros((2, 3, 4)).transpose(0, 2, 1), 1.0)
     W = np.zeros((2, 3, 3))

@@ -229,7 +229,7 @@ def test_a_large_eigenvalue_does_not_end_the_iteration_in_single_precision():
     assert error <= single.error_bound + exact.error_bound
 
 
-def test_the_callback_learns_whose_iteration_it_is_and_may_stop():
+def test_the_callback_learns_whose_iteration_it_is():
     W, _ = block_tensor([20, 30, 1, 12])
     seen = {}
     result = published_tlrr(
@@ -245,12 +245,6 @@ def test_the_callback_learns_whose_iteration_it_is_and_may_stop():
     assert max(map(len, seen.values())) == result.n_iter == len(result.history["residual"])
     assert result.history["residual"][-1] == result.gap
     assert np.all(np.diff(result.history["seconds"]) >= 0)
-    seen = []
-    result = published_tlrr(
-        W, alpha=0.5, lam=1.0, tol=1e-12, callback=lambda s: seen.append(s) or len(seen) == 3
-    )
-    assert result.n_iter == len(seen) == 3 and not result.converged
-    assert result.history["residual"][-1] == result.gap
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e140])
