@@ -36,6 +36,8 @@ FUNCTIONS = {
     similarity.nearest_neighbors: (VIEWS,),
     similarity.self_representation: (VIEWS,),
     similarity.sparse_self_representation: (VIEWS,),
+    spectral.fuse: (W,),
+    spectral.spectral_embedding: (W[0], 3),
     spectral.spectral_labels: (W[0], 3),
     datasets.make_multiview_subspaces: (),
 }
@@ -54,6 +56,12 @@ WRONG = {
     "store": "some",
     "view_selection": "some",
     "view_transform": "graph",
+    "n_candidates": 0,
+    "n_init": 0,
+    "n_longest": 0,
+    "n_neighbors": 0,
+    "scale_neighbors": 0,
+    "scales": (0.5, 0.0),
 }
 
 
@@ -89,8 +97,8 @@ def test_every_parameter_of_a_function_is_checked(function, name):
     data = FUNCTIONS[function]
     if function in (tlrr, trpca, snn):  # before any work
         data = (Untouchable(),)
-        with pytest.raises(ValueError, match=name):
-            function(*data, **{name: WRONG.get(name, -1)})
+    with pytest.raises(ValueError, match=name):
+        function(*data, **{name: WRONG.get(name, -1)})
     with pytest.raises(TypeError, match=name) as error:
         function(*data, **{name: object()})
     assert isinstance(error.value, ValueError)

@@ -75,17 +75,3 @@ def test_rbf_width_is_the_median_distance():
 def test_rbf_of_mostly_equal_samples_has_the_width_of_the_largest_distance():
     W = similarity.rbf([np.array([[0.0]] * 4 + [[3.0]])])[0]
     np.testing.assert_allclose(W[0], [1, 1, 1, 1, np.exp(-0.5)])
-
-
-@pytest.mark.parametrize(
-    ("graph", "name", "value"),
-    [
-        (similarity.self_representation, "cap", -1.0),
-        (similarity.self_representation, "scales", ()),
-        (similarity.self_representation, "scales", (0.5, 0.0)),
-        (similarity.nearest_neighbors, "n_neighbors", 0),
-    ],
-)
-def test_parameters_out_of_range(graph, name, value):
-    with pytest.raises(ValueError, match=name):
-        graph(random_views(), **{name: value})

@@ -95,12 +95,6 @@ def test_similarities_near_underflow_are_finite():
     assert 0 < W[0, 1] < 1.5 and (W[:2, 2:] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["n_candidates", "n_longest", "scale_neighbors", "cap", "scales"])
-def test_parameters_out_of_range(name):
-    with pytest.raises(ValueError, match=name):
-        similarity.sparse_self_representation(subspaces(20), **{name: 0})
-
-
 def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     views = subspaces(60)
     sparse = similarity.nearest_neighbors(views, n_neighbors=4, sparse=True)
