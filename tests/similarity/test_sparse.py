@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import random_views
 from reference import sparse_graphs as twin
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
@@ -9,10 +10,6 @@ from mvsc_fast import ConsensusTLRR, datasets, similarity
 def subspaces(n=150, **options):
     options.setdefault("n_features", (20, 30, 200))
     return datasets.make_multiview_subspaces(n, 4, random_state=0, **options)[0]
-
-
-def unit_rows(n, d, seed=0):
-    return twin.unit(np.random.default_rng(seed).standard_normal((n, d)))
 
 
 def test_a_long_search_is_told(monkeypatch):
@@ -31,7 +28,8 @@ def degenerate_views(n=80):
 
 
 CASES = {
-    f"{n} samples": [unit_rows(n, 2) + 1, np.ones((n, 9)), np.zeros((n, 1))] for n in range(2, 7)
+    f"{n} samples": [random_views(n, (2,))[0] + 1, np.ones((n, 9)), np.zeros((n, 1))]
+    for n in range(2, 7)
 }
 CASES |= {"subspaces": subspaces(), "degenerate": degenerate_views()}
 CASES["sparse rows"] = [np.maximum(X, 0) for X in subspaces(90, n_features=(20, 200))]
