@@ -8,7 +8,6 @@ from reference import proximal
 from reference import recovery as twins
 
 from mvsc_fast import _kernels as kernels
-from mvsc_fast._utils.threads import blas_threads
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 MAPS = {
@@ -260,17 +259,6 @@ def test_shrinkage_follows_the_scale(seed, scale):
     kernels.mode_shrink(out, 1.0, 1)
     kernels.mode_shrink(scaled, scale, 1)
     np.testing.assert_allclose(scaled / scale, out, atol=1e-12)
-
-
-def test_thread_count_of_blas_does_not_matter_much():
-    T = random_tensor(3, 150, 150)
-    results = []
-    for threads in (1, 2):
-        out = T.copy()
-        with blas_threads(threads):
-            kernels.mode_shrink(out, 5.0, 2)
-        results.append(out)
-    np.testing.assert_allclose(results[0], results[1], atol=1e-12)
 
 
 # ------------------------------------------------------------------ passes of TRPCA and SNN

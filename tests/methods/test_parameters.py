@@ -134,6 +134,7 @@ BAD = [
     (trpca, {"view_transform": np.ones((2, 2))}, "not orthonormal"),
     (snn, {"weights": (1.0, np.nan)}, "weights"),
     (snn, {"weights": []}, "weights .*2, got 0"),
+    (similarity.self_representation, {"scales": ()}, "scales is empty"),
     (TLRR, {"affinity": 3}, "affinity .*3"),
     (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
     (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
