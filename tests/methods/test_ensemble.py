@@ -84,6 +84,8 @@ def test_with_no_more_tuples_than_clusters_nothing_is_solved(labellings, c, expe
 def test_labellings_that_cannot_be_fused(labellings, message):
     with pytest.raises(ValueError, match=message):
         consensus_labels(labellings, 2)
+    with pytest.raises(ValueError, match="n_clusters == 0"):
+        consensus_labels([[0, 1]], 0)
 
 
 def test_labellings_are_compared_by_their_index():

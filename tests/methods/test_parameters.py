@@ -20,7 +20,7 @@ from mvsc_fast import (
     suggest_n_clusters,
     suggest_resolution,
 )
-from mvsc_fast.methods import ETLMSC, LTMSC
+from mvsc_fast.methods import ETLMSC, LTMSC, TRPCA
 from mvsc_fast.solvers import snn, tlrr, trpca
 
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
@@ -136,6 +136,7 @@ BAD = [
     (snn, {"weights": []}, "weights .*2, got 0"),
     (similarity.self_representation, {"scales": ()}, "scales is empty"),
     (TLRR, {"affinity": 3}, "affinity .*3"),
+    (TRPCA, {"view_transform": np.eye(3)}, r"view_transform .*\(3, 3\)"),
     (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
     (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
     (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(60, 60\)"),
