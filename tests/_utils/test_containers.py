@@ -1,10 +1,12 @@
 """Containers of views: every sparse format, and damaged or unsuitable ones."""
 
+import dask
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast import label_predictability
+from mvsc_fast import ConsensusTLRR, label_predictability
 from mvsc_fast.spectral import fuse
 
 DENSE = np.array([[0, 1, 0, 0, 2, 0], [3, 0, 0, 0, 0, 4], [0, 0, 0, 5, 0, 0], [6, 7, 0, 0, 0, 0.0]])
@@ -81,6 +83,16 @@ def test_damaged_matrices_are_refused(form, name, value, fact):
     setattr(A, name, np.asarray(value))
     with pytest.raises(ValueError, match=f"view 0 .*{form} matrix.*{fact}"):
         label_predictability([A], [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=f"tensor: slice 1 .*{form} matrix.*{fact}"):
+        fuse([sparse("csr"), A])
+
+
+def test_damaged_blocks_of_dask_are_refused():
+    A = sparse("csr", LARGE)
+    A.indices[5] = 10**6
+    block = da.from_delayed(dask.delayed(A), A.shape, meta=scipy.sparse.csr_array((0, 0)))
+    with pytest.raises(ValueError, match="csr matrix: indices .*0 and 23"):
+        ConsensusTLRR(3).fit([block])
 
 
 def test_matrices_of_other_containers_are_refused():

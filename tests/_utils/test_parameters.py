@@ -1,41 +1,13 @@
-"""Parameters and labels, through what takes them."""
+"""Labels and weights, through what takes them."""
 
 import datetime
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mvsc_fast import TLRR, ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.solvers import snn, tlrr
-
-VIEW = np.random.default_rng(0).uniform(size=(12, 5))
-W = np.ones((2, 4, 4))
-
-
-@pytest.mark.parametrize(
-    ("call", "facts"),
-    [
-        (lambda: TLRR(2, alpha=-0.1).fit([VIEW]), "alpha == -0.1, .* 0"),
-        (lambda: TLRR(2, alpha=np.inf).fit([VIEW]), "alpha == inf"),
-        (lambda: TLRR(2, alpha=np.nan).fit([VIEW]), "alpha == nan"),
-        (lambda: TLRR(2, omega1=1.1).fit([VIEW]), "omega1 == 1.1, .* 1"),
-        (lambda: TLRR(2, max_iter=1.5).fit([VIEW]), "max_iter"),
-        (lambda: TLRR(2, max_iter=1e308).fit([VIEW]), f"max_iter == .*<= {sys.maxsize}"),
-        (lambda: TLRR(2, max_iter=True).fit([VIEW]), "max_iter .*True"),
-        (lambda: TLRR(2, alpha="1").fit([VIEW]), "alpha"),
-        (lambda: TLRR(2, n_threads="2").fit([VIEW]), "n_threads=None"),
-        (lambda: TLRR(2, solver=["dual"]).fit([VIEW]), "solver .*'dual', 'ialm'"),
-        (lambda: TLRR(2, verbose=-1).fit([VIEW]), "verbose == -1"),
-        (lambda: ConsensusTLRR(2, max_samples="aut").fit([VIEW]), "max_samples='auto'"),
-        (lambda: snn(W, weights=[1, 2, 3]), "2, got 3"),
-    ],
-)
-def test_parameters_that_are_refused(call, facts):
-    with pytest.raises((TypeError, ValueError), match=facts):
-        call()
+from mvsc_fast.solvers import tlrr
 
 
 @pytest.mark.parametrize(
@@ -85,5 +57,5 @@ def test_labels_of_other_samples_are_refused_with_the_first_that_differs():
 
 def test_weights_may_be_as_small_and_as_large_as_their_limits():
     for limit in (1e-12, 1e12):
-        tensor = tlrr(W, sample_weight=[limit] * 4, lam=1e13, max_iter=2).tensor
+        tensor = tlrr(np.ones((2, 4, 4)), sample_weight=[limit] * 4, lam=1e13, max_iter=2).tensor
         np.testing.assert_allclose(tensor, 1, atol=0.1)

@@ -36,6 +36,8 @@ def test_every_estimator_reports_its_stages_and_learns_the_same(estimator, views
     name = type(estimator).__name__
     told = re.findall(rf"^\[{name}\] (\w+) \(\d+\.\d s\)$", capsys.readouterr().err, re.M)
     assert told == [state.stage for state in seen if state.iteration == 0]
+    if name != "ConsensusTLRR":  # which has other stages
+        assert told == [*([] if name == "AWP" else ["graph"]), "solve", "cut", "support"]
     assert np.all(np.diff([state.seconds for state in seen]) >= 0)
     assert len(seen) > len(told) and all(s.iteration <= s.total for s in seen if s.iteration)
     np.testing.assert_array_equal(model.labels_, clone(estimator).fit(views).labels_)
@@ -66,11 +68,6 @@ def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
         model.set_params(callback=interrupt).fit([X[::-1][:50] for X in views])
     np.testing.assert_array_equal(model.predict(views), labels)
     assert len(model.labels_) == 60
-
-
-def test_a_callback_ends_the_search_for_labellings_without_a_word(views, capsys):
-    model = ConsensusTLRR(3, random_state=0, callback=lambda s: s.stage == "labellings").fit(views)
-    assert len(model.candidates_["graph"]) < 10 and capsys.readouterr().err == ""
 
 
 def test_long_stages_say_how_long_they_may_take(monkeypatch, views, capsys):

@@ -10,7 +10,7 @@ from conftest import memory_map, published_tlrr, random_similarities
 
 from mvsc_fast.similarity import nearest_neighbors
 from mvsc_fast.solvers import tlrr, trpca
-from mvsc_fast.spectral import fuse, spectral_labels
+from mvsc_fast.spectral import spectral_labels
 
 VALIDATION = "mvsc_fast._utils.validation"
 
@@ -113,18 +113,6 @@ def test_asymmetry_is_relative_to_the_largest_entry(make):
         A[0, 1] = difference
         with pytest.warns(UserWarning, match=f"{ratio} of"):
             spectral_labels(make(A), 2, random_state=0)
-
-
-def test_slices_of_a_tensor_are_all_dense_or_all_sparse():
-    T = random_similarities(2, 4)
-    T[0, 1, 2] = -3  # signs and symmetry are free
-    expected = fuse(T)
-    mixed = [scipy.sparse.coo_array(T[0]), T[1]]
-    for tensor in (list(T), [T[0], T[1].astype(np.float32)], mixed):
-        S = fuse(tensor)
-        np.testing.assert_allclose(S.toarray() if scipy.sparse.issparse(S) else S, expected)
-    with pytest.raises(ValueError, match="slice 1 .*1 infinite"):
-        fuse(changed(T, (1, 3, 0), np.inf))
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array])

@@ -21,38 +21,26 @@ def normalised(A):
 
 def groups(sizes, link, dtype=np.float32):
     """A sparse graph of rings of samples, the first sample of each linked to the next ring."""
-    rng, n, first = np.random.default_rng(0), sum(sizes), 0
-    rows, columns, values = [], [], []
+    rng, steps = np.random.default_rng(0), np.arange(1, 9)[:, None]
+    rings = []
     for size in sizes:
-        own = np.arange(first, first + size)
-        for step in range(1, 9):
-            rows.append(own)
-            columns.append(np.roll(own, step))
-            values.append(rng.uniform(0.5, 1.5, size))
-        rows.append([first])
-        first += size
-        columns.append([first % n])
-        values.append([link])
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    A = scipy.sparse.csr_array(entries, shape=(n, n)).astype(dtype)
-    A = scipy.sparse.csr_array(A + A.T)
-    A.eliminate_zeros()
-    return A
+        rows, columns = np.broadcast_arrays(np.arange(size), (np.arange(size) + steps) % size)
+        entries = rng.uniform(0.5, 1.5, rows.size), (rows.ravel(), columns.ravel())
+        rings.append(scipy.sparse.coo_array(entries, shape=(size, size)))
+    A = scipy.sparse.block_diag(rings, format="lil", dtype=dtype)
+    first = np.cumsum([0, *sizes[:-1]])
+    A[first, np.roll(first, -1)] = link
+    return scipy.sparse.csr_array(A + A.T)
 
 
 def blocks(n, link, seed):
     """A sparse graph of 12 random groups, some pairs of which are linked, and the groups."""
     rng = np.random.default_rng(seed)
-    y = np.sort(rng.integers(12, size=n))
-    first, last = np.searchsorted(y, y), np.searchsorted(y, y, side="right")
-    own, other = rng.integers(first, last, size=(20, n)), rng.integers(n, size=n)
-    columns = np.vstack([own, other]).ravel()
-    values = np.vstack([rng.uniform(0.5, 1.5, (20, n)), np.full(n, link)]).ravel()
-    A = scipy.sparse.coo_array((values, (np.tile(np.arange(n), 21), columns)), shape=(n, n)).tocsr()
-    move = rng.permutation(n)
-    A = (A + A.T)[move][:, move]
-    A.sort_indices()
-    return A, y[move]
+    y = rng.integers(12, size=n)
+    alike = y[:, None] == y
+    linked = rng.random((n, n)) < np.where(alike, 240 / n, 1 / n)
+    A = linked * np.where(alike, rng.uniform(0.5, 1.5, (n, n)), link)
+    return scipy.sparse.csr_array(A + A.T), y
 
 
 def assert_eigenpairs(A, values, vectors, atol):

@@ -58,21 +58,11 @@ def pattern_problem(n=7, d=3, v=2):
     def single(*shape):
         return rng.random(shape, dtype=np.float32)
 
+    tubes = np.zeros((n, 4), np.int32), single(v, n, 4), single(n, 4)
     return {
         "products": [single(n, d), single(n), indptr, indices, 4, 7, single(3 * n)],
         "local_scales": [single(3 * n), indptr, 4, 7, 1, single(n)],
-        "longest_tubes": [
-            single(v, 3 * n),
-            single(v, n),
-            indptr,
-            indices,
-            4,
-            7,
-            1.0,
-            np.zeros((n, 4), np.int32),
-            single(v, n, 4),
-            single(n, 4),
-        ],
+        "longest_tubes": [single(v, 3 * n), single(v, n), indptr, indices, 4, 7, 1.0, *tubes],
     }
 
 

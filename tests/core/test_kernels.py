@@ -8,7 +8,6 @@ from reference import proximal
 from reference import recovery as twins
 
 from mvsc_fast import _kernels as kernels
-from mvsc_fast._utils.threads import blas_threads
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 MAPS = {
@@ -85,6 +84,9 @@ def test_repeated_and_zero_eigenvalues():
     )
     for kernel in (kernels.symmetric_shrink, kernels.symmetric_clip):
         np.testing.assert_allclose(apply(kernel, T, 0.5), MAPS[kernel](T, 0.5), atol=1e-13)
+    expected = proximal.svt(T, 0.5)
+    np.testing.assert_array_equal(kernels.frontal_shrink(T, 0.5), [0, 20, 1, 10])
+    np.testing.assert_allclose(T, expected, atol=1e-12)
 
 
 def test_singular_values_below_the_resolution_of_a_gram_matrix():
@@ -250,16 +252,6 @@ def test_small_singular_values_beside_large_ones(t, decay):
     assert error <= 1e-9
 
 
-def test_low_rank_matrices_and_zeros():
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((25, 3)) @ rng.standard_normal((3, 25))
-    T = np.stack([A, np.zeros((25, 25))])
-    out = T.copy()
-    np.testing.assert_array_equal(kernels.frontal_shrink(out, 1e-3), [3, 0])
-    np.testing.assert_allclose(out, proximal.svt(T, 1e-3), atol=1e-12)
-    assert not out[1].any()
-
-
 @given(st.integers(0, 10**6), st.sampled_from([1e-150, 1e-8, 1.0, 1e8, 1e150]))
 def test_shrinkage_follows_the_scale(seed, scale):
     T = random_tensor(2, 6, 6, seed)
@@ -267,24 +259,6 @@ def test_shrinkage_follows_the_scale(seed, scale):
     kernels.mode_shrink(out, 1.0, 1)
     kernels.mode_shrink(scaled, scale, 1)
     np.testing.assert_allclose(scaled / scale, out, atol=1e-12)
-
-
-def test_bad_shapes():
-    with pytest.raises(ValueError, match="floating-point numbers, got int64"):
-        kernels.frontal_shrink(np.zeros((2, 3, 3), dtype=np.int64), 1.0)
-    assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
-    assert kernels.mode_shrink(np.zeros((0, 3, 3)), 1.0, 1) == 0
-
-
-def test_thread_count_of_blas_does_not_matter_much():
-    T = random_tensor(3, 150, 150)
-    results = []
-    for threads in (1, 2):
-        out = T.copy()
-        with blas_threads(threads):
-            kernels.mode_shrink(out, 5.0, 2)
-        results.append(out)
-    np.testing.assert_allclose(results[0], results[1], atol=1e-12)
 
 
 # ------------------------------------------------------------------ passes of TRPCA and SNN
@@ -330,6 +304,10 @@ def test_kernels_refuse_arrays_they_cannot_work_on():
         kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
     with pytest.raises(ValueError, match="float64.*, got .*int64"):
         kernels.tube_shrink(np.zeros((2, 3, 3), dtype=int), 1.0)
+    with pytest.raises(ValueError, match="floating-point numbers, got int64"):
+        kernels.frontal_shrink(np.zeros((2, 3, 3), dtype=np.int64), 1.0)
+    assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
+    assert kernels.mode_shrink(np.zeros((0, 3, 3)), 1.0, 1) == 0
     with pytest.raises(ValueError, match="contiguous"):
         kernels.slice_shrink(np.zeros((2, 3, 4)).transpose(0, 2, 1), 1.0)
     W = np.zeros((2, 3, 3))

@@ -158,15 +158,3 @@ def test_names_without_an_end_are_refused(tmp_path):
     model = ConsensusTLRR(3, random_state=0).fit({"a": views[0], "b\0": views[1]})
     with pytest.raises(ValueError, match="NUL"):
         model.to_native(tmp_path / "model.mvsc")
-
-
-def test_dense_and_sparse_views_have_the_same_map():
-    rng = np.random.default_rng(0)
-    y = np.arange(70) % 2
-    X = (rng.random((70, 900)) < 0.03) * rng.random((70, 900)) + np.eye(2, 900)[y]
-    dense, sparse = (
-        ConsensusTLRR(2, random_state=0).fit([make(X)]).predictor_
-        for make in (np.asarray, scipy.sparse.csr_matrix)
-    )
-    assert dense.model.image.nbytes == sparse.model.image.nbytes < 3 * 70 * 900
-    np.testing.assert_allclose(dense.scores([X]), sparse.scores([X]), atol=2e-3)

@@ -24,10 +24,6 @@ def nonnegative_views(n, dims):
     return [np.abs(X) for X in random_views(n, dims)]
 
 
-def unit_rows(views):
-    return [normalize(X) for X in views]
-
-
 # ------------------------------------------------------------------ Sylvester equations
 
 
@@ -92,10 +88,11 @@ def test_every_pass_lowers_the_objective_to_a_minimum(n, dims, lam):
     views[0] -= views[0].mean(axis=0)  # of both signs
     model = fitted(DiMSC(2, lam_s=0.1 * lam, lam_d=3.0 * lam, tol=1e-9, max_iter=500), views)
     values, Z = model.history_["objective"], model.representation_
+    units = [normalize(X) for X in views]
     assert np.all(np.diff(values) <= 1e-12 * values[0]) and model.converged_
 
     def value(Z):
-        return objective(Z, unit_rows(views), 0.1 * lam, 3.0 * lam, signed=False)
+        return objective(Z, units, 0.1 * lam, 3.0 * lam, signed=False)
 
     np.testing.assert_allclose(values[-1], value(Z), rtol=1e-10, atol=1e-9)
     rng = np.random.default_rng(0)

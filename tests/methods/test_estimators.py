@@ -78,21 +78,18 @@ def blobs_and_noise():
     return [*views, rng.randn(90, 20)], y
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS, methods.TRPCA(3, affinity="precomputed")], ids=repr
+)
 def test_every_view_has_its_support_of_the_labels(estimator):
     views, y = blobs_and_noise()
+    if estimator.get_params().get("affinity") == "precomputed":
+        views = mvsc_fast.similarity.nearest_neighbors(views)
     model = fitted(clone(estimator).set_params(random_state=0), views)
     support = model.view_support_
     assert support.shape == (4,) and 0 <= support.min()
     if adjusted_rand_score(y, model.labels_) > 0.9:
         assert (support[:3] > 0.5).all() and support[3] < 0.15
-
-
-def test_every_slice_of_precomputed_similarities_has_its_support():
-    W = mvsc_fast.similarity.nearest_neighbors(blobs_and_noise()[0])
-    model = methods.TRPCA(3, affinity="precomputed", random_state=0)
-    support = model.fit(W).view_support_
-    assert support.shape == (4,) and (support[:3] > 0.5).all() and support[3] < 0.15
 
 
 # ------------------------------------------------------------------ documentation

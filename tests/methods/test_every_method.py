@@ -144,17 +144,6 @@ def test_more_clusters_than_samples(name):
         clone(MODELS[name]).set_params(n_clusters=13).fit(nonnegative_views(12))
 
 
-@pytest.mark.parametrize("name", ITERATIVE)
-def test_stages_are_told_in_their_order(name):
-    seen = []
-    fitted(
-        short(name, max_iter=2, callback=lambda state: seen.append(state.stage)),
-        nonnegative_views(40),
-    )
-    stages = ["solve", "cut", "support"] if name == "awp" else ["graph", "solve", "cut", "support"]
-    assert list(dict.fromkeys(seen)) == stages
-
-
 def test_a_second_view_in_place_of_labels_is_refused():
     X, Y = nonnegative_views(12)
     for y in (Y, [Y], Y.tolist(), [X, Y], scipy.sparse.csr_array(Y)):

@@ -44,10 +44,6 @@ def client():
         yield client
 
 
-def chunked(views, rows):
-    return [da.from_array(X, chunks=(rows, -1)) for X in views]
-
-
 def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
     views, y = subspaces
     assert fitted.samples_.shape == (M,) and np.all(np.diff(fitted.samples_) > 0)
@@ -62,20 +58,9 @@ def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
     assert adjusted_rand_score(whole.labels_, fitted.labels_) > 0.9
 
 
-@pytest.mark.parametrize("rows", [100, N])
-def test_dask_arrays_have_the_labels_of_arrays(views, fitted, client, rows):
-    chunks = chunked(views, rows)
-    model = clone(fitted).fit(chunks)
-    assert isinstance(model.labels_, da.Array) and model.labels_.chunks[0] == chunks[0].chunks[0]
-    assert model.labels_.dtype == fitted.labels_.dtype
-    np.testing.assert_array_equal(model.labels_.compute(), fitted.labels_)
-    predicted = model.predict(chunks)
-    assert isinstance(predicted, da.Array)
-    np.testing.assert_array_equal(predicted.compute(), fitted.predict(views))
-
-
 @pytest.mark.slow
-def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):
+def test_blocks_of_a_killed_worker_are_labelled_again(views, fitted, client, tmp_path):
+    """Two processes give the labels of arrays, also after one of them has died."""
     armed = tmp_path / "armed"
 
     def deadly(block):
@@ -85,12 +70,16 @@ def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):
             return block
         os._exit(1)
 
-    chunks = [X.map_blocks(deadly, dtype=X.dtype, meta=X._meta) for X in chunked(views, 60)]
+    chunks = [
+        da.from_array(X, chunks=(60, -1)).map_blocks(deadly, dtype=X.dtype, meta=X[:0])
+        for X in views
+    ]
     model = clone(LABELLER).fit(chunks)
+    assert isinstance(model.labels_, da.Array) and model.labels_.chunks[0] == chunks[0].chunks[0]
     expected = model.predict(views)
     armed.touch()
     (labels,) = dask.compute(model.predict(chunks))
     assert not armed.exists()
     np.testing.assert_array_equal(labels, expected)
     (labels,) = dask.compute(model.labels_)  # by what the workers have left
-    np.testing.assert_array_equal(labels, clone(LABELLER).fit(views).labels_)
+    np.testing.assert_array_equal(labels, fitted.labels_)

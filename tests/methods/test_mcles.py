@@ -100,15 +100,6 @@ def test_the_objective_falls(seed):
     assert np.all(np.diff(values) <= 1e-5 * values[1:])
 
 
-def test_columns_of_the_representation_are_on_the_simplex():
-    model = fitted(MCLES(3, n_components=8, random_state=0), random_views(30, (20, 25)))
-    S = model.representation_[0]
-    assert S.min() >= 0
-    np.testing.assert_allclose(S.sum(axis=0), 1.0, atol=1e-12)
-    F = model.embedding_
-    np.testing.assert_allclose(F.T @ F, np.eye(3), atol=1e-12)
-
-
 def test_programs_that_do_not_converge_keep_the_method_from_converging(monkeypatch):
     hasty = functools.partial(simplex_programs, max_iter=2)
     monkeypatch.setattr("mvsc_fast.methods._mcles.simplex_programs", hasty)

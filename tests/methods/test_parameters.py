@@ -36,6 +36,8 @@ FUNCTIONS = {
     similarity.nearest_neighbors: (VIEWS,),
     similarity.self_representation: (VIEWS,),
     similarity.sparse_self_representation: (VIEWS,),
+    spectral.fuse: (W,),
+    spectral.spectral_embedding: (W[0], 3),
     spectral.spectral_labels: (W[0], 3),
     datasets.make_multiview_subspaces: (),
 }
@@ -54,6 +56,12 @@ WRONG = {
     "store": "some",
     "view_selection": "some",
     "view_transform": "graph",
+    "n_candidates": 0,
+    "n_init": 0,
+    "n_longest": 0,
+    "n_neighbors": 0,
+    "scale_neighbors": 0,
+    "scales": (0.5, 0.0),
 }
 
 
@@ -89,8 +97,8 @@ def test_every_parameter_of_a_function_is_checked(function, name):
     data = FUNCTIONS[function]
     if function in (tlrr, trpca, snn):  # before any work
         data = (Untouchable(),)
-        with pytest.raises(ValueError, match=name):
-            function(*data, **{name: WRONG.get(name, -1)})
+    with pytest.raises(ValueError, match=name):
+        function(*data, **{name: WRONG.get(name, -1)})
     with pytest.raises(TypeError, match=name) as error:
         function(*data, **{name: object()})
     assert isinstance(error.value, ValueError)
@@ -113,6 +121,13 @@ BAD = [
     (suggest_resolution, {"max_samples": 1}, "max_samples == 1, must be >= 2"),
     (tlrr, {"omega1": 1.5}, "omega1 == 1.5"),
     (tlrr, {"lam": np.inf}, "lam == inf"),
+    (tlrr, {"alpha": np.nan}, "alpha == nan"),
+    (tlrr, {"alpha": "1"}, "alpha"),
+    (tlrr, {"max_iter": 1.5}, "max_iter"),
+    (tlrr, {"max_iter": True}, "max_iter .*True"),
+    (tlrr, {"max_iter": 1e308}, f"max_iter == .*<= {sys.maxsize}"),
+    (tlrr, {"n_threads": "2"}, "n_threads=None"),
+    (tlrr, {"solver": ["dual"]}, "solver .*'dual', 'ialm'"),
     (tlrr, {"alpha": 0.0}, "n_neighbors .*lam"),
     (tlrr, {"omega1": 1.0}, "n_neighbors .*lam"),
     (tlrr, {"sample_weight": np.ones(60)}, "lam .*sample_weight"),
@@ -120,12 +135,13 @@ BAD = [
     (trpca, {"view_transform": np.ones((2, 2))}, "not orthonormal"),
     (snn, {"weights": (1.0, np.nan)}, "weights"),
     (snn, {"weights": []}, "weights .*2, got 0"),
-    (TLRR, {"alpha": 0.0}, "n_neighbors .*lam"),
+    (similarity.self_representation, {"scales": ()}, "scales is empty"),
     (TLRR, {"affinity": 3}, "affinity .*3"),
     (TRPCA, {"view_transform": np.eye(3)}, r"view_transform .*\(3, 3\)"),
     (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
     (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
     (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(60, 60\)"),
+    (ConsensusTLRR, {"max_samples": "aut"}, "max_samples='auto'"),
     (ConsensusTLRR, {"n_clusters": None}, "n_clusters=None needs a resolution"),
     (ConsensusTLRR, {"resolution": 1}, "n_clusters=3 and resolution=1.0 are both given"),
     (ConsensusTLRR, {"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),

@@ -9,18 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from mvsc_fast import TLRR, datasets
-from mvsc_fast.methods import (
-    ETLMSC,
-    LMSC,
-    LTMSC,
-    MCLES,
-    SCMV3DT,
-    SNN,
-    TRPCA,
-    TSVDMSC,
-    DiMSC,
-    UtSVDMSC,
-)
+from mvsc_fast.methods import ESTIMATORS, ETLMSC, LMSC, LTMSC, SNN, TRPCA
 from mvsc_fast.solvers import snn, tlrr, trpca
 
 
@@ -91,7 +80,11 @@ def test_estimators_learn_what_their_functions_return(estimator, function, param
     np.testing.assert_array_equal(model.history_["residual"], result.history["residual"])
 
 
-LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, MCLES)
+LEARNERS = [
+    estimator
+    for name, estimator in ESTIMATORS.items()
+    if name not in ("tlrr", "awp", "consensus-tlrr")
+]
 
 
 @pytest.mark.parametrize(

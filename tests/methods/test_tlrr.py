@@ -141,16 +141,6 @@ def test_sparse_similarities_are_never_made_dense(subspaces):
     assert clustering_scores(y, model.labels_)["acc"] >= 0.95
 
 
-def test_without_iterations_the_tubes_are_shrunken_alone(subspaces):
-    model = TLRR(4, max_iter=0, random_state=0).fit(subspaces[0])
-    W = model.similarity_
-    lengths = np.sqrt((W**2).sum(axis=0))
-    tau = 0.5 * 9.0 / (2 * model.lam_)
-    expected = W * np.maximum(0, 1 - tau / np.where(lengths > 0, lengths, 1))
-    np.testing.assert_allclose(model.tensor_, expected, atol=1e-12)
-    assert model.n_iter_ == 0 and model.gap_ > 0
-
-
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_labels_do_not_depend_on_the_scale_of_the_similarities(subspaces, factor):
     W = similarity.self_representation(subspaces[0])

@@ -13,24 +13,7 @@ from conftest import examples, random_similarities
 from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
-from native_calls import (
-    BAD_ARGUMENT,
-    BAD_SHAPE,
-    MISTAKES,
-    NO_CONVERGENCE,
-    NOT_FINITE,
-    NOT_SYMMETRIC,
-    OK,
-    OUT_OF_RANGE,
-    OVERLAPS,
-    SIZES,
-    SMALL_WORKSPACE,
-    SOLVERS,
-    TESTS,
-    TOO_LARGE,
-    Options,
-    call_tlrr,
-)
+from native_calls import MISTAKES, OVERLAPS, SIZES, SOLVERS, TESTS, Options, Status, call_tlrr
 from threadpoolctl import threadpool_limits
 
 from mvsc_fast.solvers import tlrr
@@ -46,7 +29,7 @@ def test_the_solver_in_exactly_the_memory_it_asks_for(probe, solver, dtype, scre
     W = random_similarities(3, 60, dtype=dtype)
     expected = tlrr(W, lam=2.0, tol=1e-4, solver=solver, n_threads=1)
     answer = call_tlrr(probe, W, solver=SOLVERS[solver], screened=screened)
-    assert answer["status"] == OK and answer["intact"]
+    assert answer["status"] == Status.OK and answer["intact"]
     assert answer["L"] == expected.tensor.tobytes()
     assert answer["n_iter"] == expected.n_iter == answer["calls"]
     assert answer["n_fast_forward"] == expected.n_fast_forward
@@ -58,7 +41,7 @@ def test_the_solver_in_exactly_the_memory_it_asks_for(probe, solver, dtype, scre
     short = call_tlrr(probe, W, solver=SOLVERS[solver], screened=screened, spare=-1)
     assert short["intact"]
     if screened or solver == "ialm":
-        assert short["status"] == SMALL_WORKSPACE
+        assert short["status"] == Status.SMALL_WORKSPACE
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -68,13 +51,13 @@ def test_all_of_the_workspace_is_used_and_nothing_beyond(probe, solver, n):
     W = random_similarities(1, n, dtype=np.float32)
     problem = {"solver": SOLVERS[solver], "max_iter": 1, "mu": 1.0}
     answer = call_tlrr(probe, W, **problem)
-    assert answer["status"] == OK and answer["intact"]
+    assert answer["status"] == Status.OK and answer["intact"]
     unused = answer["asked"] - answer["touched"]
     assert 0 <= unused <= 128  # before the first part and after the last, aligned to 64 bytes
     short = call_tlrr(probe, W, spare=-1, **problem)
-    assert short["status"] == SMALL_WORKSPACE and short["intact"]
+    assert short["status"] == Status.SMALL_WORKSPACE and short["intact"]
     worst = call_tlrr(probe, W, screened=0, n_threads=2, **problem)
-    assert worst["status"] == OK and worst["intact"]
+    assert worst["status"] == Status.OK and worst["intact"]
     assert worst["asked"] >= answer["asked"]
 
 
@@ -103,7 +86,7 @@ def test_blocks_at_the_edge_of_the_layout(probe):
             for screened in (0, 1):
                 for n_threads in (1, 2):
                     answer = call_tlrr(probe, T, max_iter=2, screened=screened, n_threads=n_threads)
-                    assert answer["status"] == OK and answer["intact"]
+                    assert answer["status"] == Status.OK and answer["intact"]
                     assert answer["L"] == expected.tensor.tobytes()
                     assert answer["error_bound"] == expected.error_bound
 
@@ -125,7 +108,7 @@ def test_no_data_need_more_than_what_is_asked_for_any(probe, n_threads):
             any_data = call_tlrr(
                 probe, W, max_iter=0, screened=0, n_threads=n_threads, spare=-(10**9)
             )
-            assert one["status"] == any_data["status"] == SMALL_WORKSPACE
+            assert one["status"] == any_data["status"] == Status.SMALL_WORKSPACE
             assert 0 < one["asked"] <= any_data["asked"]
 
 
@@ -133,7 +116,7 @@ def test_no_data_need_more_than_what_is_asked_for_any(probe, n_threads):
 def test_the_callback_stops_a_run(probe, solver):
     W = random_similarities(3, 40)
     answer = call_tlrr(probe, W, solver=SOLVERS[solver], stop_after=2, tol=0.0)
-    assert answer["status"] == OK and answer["stopped"] and not answer["converged"]
+    assert answer["status"] == Status.OK and answer["stopped"] and not answer["converged"]
     assert answer["n_iter"] == answer["calls"] == 2
 
 
@@ -146,56 +129,59 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
 @pytest.mark.parametrize(
     ("W", "changes", "status"),
     [
-        (SYMMETRIC, {}, OK),
-        *[(SYMMETRIC, {"mistake": name}, BAD_ARGUMENT) for name in SIZES[:4] + OVERLAPS + MISTAKES],
+        (SYMMETRIC, {}, Status.OK),
         *[
-            (SYMMETRIC, {"options_size": size, "weights": np.ones(4)}, BAD_ARGUMENT)
+            (SYMMETRIC, {"mistake": name}, Status.BAD_ARGUMENT)
+            for name in SIZES[:4] + OVERLAPS + MISTAKES
+        ],
+        *[
+            (SYMMETRIC, {"options_size": size, "weights": np.ones(4)}, Status.BAD_ARGUMENT)
             for size in range(WITHOUT_WEIGHTS + 1, WITHOUT_WEIGHTS + 8)
         ],
-        (SYMMETRIC, {"weights": np.ones(4)}, OK),
-        (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, BAD_ARGUMENT),
-        (SYMMETRIC, {"weights": np.array([1, 1, 1, 0.0])}, BAD_ARGUMENT),
-        (SYMMETRIC, {"weights": np.array([1, np.nan, 1, 1])}, BAD_ARGUMENT),
-        (None, {"weights": np.ones(4)}, BAD_ARGUMENT),
-        (None, {"m": 10, "n": 2**30, "weights": np.ones(4)}, BAD_SHAPE),
-        (None, {"m": 2**40, "n": 2**40, "weights": np.ones(4)}, TOO_LARGE),
-        (SYMMETRIC, {"solver": 0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"solver": 3}, BAD_ARGUMENT),
-        (SYMMETRIC, {"n_threads": 0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"omega1": 1.5}, BAD_ARGUMENT),
-        (SYMMETRIC, {"omega1": np.nan}, BAD_ARGUMENT),
-        (SYMMETRIC, {"alpha": -1.0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"lam": 0.0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"lam": np.inf}, BAD_ARGUMENT),
-        (SYMMETRIC, {"tol": -1.0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"max_iter": -1}, BAD_ARGUMENT),
-        (SYMMETRIC, {"mu": 0.0, "solver": 2}, BAD_ARGUMENT),
-        (SYMMETRIC, {"rho": 0.9, "solver": 2}, BAD_ARGUMENT),
-        (SYMMETRIC, {"mu_max": np.nan, "solver": 2}, BAD_ARGUMENT),
-        (SYMMETRIC, {"mu": 0.0}, OK),
-        (SYMMETRIC, {"max_iter": 0}, OK),
-        (SYMMETRIC, {"v": 0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"n": 0, "m": 0}, BAD_ARGUMENT),
-        (SYMMETRIC, {"m": 3}, BAD_SHAPE),
-        (SYMMETRIC, {"dtype": 5}, BAD_ARGUMENT),
-        (SYMMETRIC, {"spare": -64}, SMALL_WORKSPACE),
-        (SYMMETRIC, {"spare": -(10**9)}, SMALL_WORKSPACE),
-        (SYMMETRIC, {"spare": -64, "solver": 2}, SMALL_WORKSPACE),
-        (SYMMETRIC, {"lam": 1e200}, OUT_OF_RANGE),
-        (SYMMETRIC, {"lam": 1e200, "solver": 2}, OUT_OF_RANGE),
-        (SYMMETRIC * 1e153, {}, OUT_OF_RANGE),
-        (ASYMMETRIC, {}, NOT_SYMMETRIC),
-        (INFINITE, {}, NOT_FINITE),
-        (SYMMETRIC * np.nan, {"solver": 2}, NOT_FINITE),
-        (None, {}, BAD_ARGUMENT),
-        (None, {"n": 2**40, "m": 2**40}, TOO_LARGE),
-        (None, {"n": 10**6, "m": 10**6, "solver": 2}, TOO_LARGE),
+        (SYMMETRIC, {"weights": np.ones(4)}, Status.OK),
+        (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.array([1, 1, 1, 0.0])}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.array([1, np.nan, 1, 1])}, Status.BAD_ARGUMENT),
+        (None, {"weights": np.ones(4)}, Status.BAD_ARGUMENT),
+        (None, {"m": 10, "n": 2**30, "weights": np.ones(4)}, Status.BAD_SHAPE),
+        (None, {"m": 2**40, "n": 2**40, "weights": np.ones(4)}, Status.TOO_LARGE),
+        (SYMMETRIC, {"solver": 0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"solver": 3}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"n_threads": 0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"omega1": 1.5}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"omega1": np.nan}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"alpha": -1.0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"lam": 0.0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"lam": np.inf}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"tol": -1.0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"max_iter": -1}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"mu": 0.0, "solver": 2}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"rho": 0.9, "solver": 2}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"mu_max": np.nan, "solver": 2}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"mu": 0.0}, Status.OK),
+        (SYMMETRIC, {"max_iter": 0}, Status.OK),
+        (SYMMETRIC, {"v": 0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"n": 0, "m": 0}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"m": 3}, Status.BAD_SHAPE),
+        (SYMMETRIC, {"dtype": 5}, Status.BAD_ARGUMENT),
+        (SYMMETRIC, {"spare": -64}, Status.SMALL_WORKSPACE),
+        (SYMMETRIC, {"spare": -(10**9)}, Status.SMALL_WORKSPACE),
+        (SYMMETRIC, {"spare": -64, "solver": 2}, Status.SMALL_WORKSPACE),
+        (SYMMETRIC, {"lam": 1e200}, Status.OUT_OF_RANGE),
+        (SYMMETRIC, {"lam": 1e200, "solver": 2}, Status.OUT_OF_RANGE),
+        (SYMMETRIC * 1e153, {}, Status.OUT_OF_RANGE),
+        (ASYMMETRIC, {}, Status.NOT_SYMMETRIC),
+        (INFINITE, {}, Status.NOT_FINITE),
+        (SYMMETRIC * np.nan, {"solver": 2}, Status.NOT_FINITE),
+        (None, {}, Status.BAD_ARGUMENT),
+        (None, {"n": 2**40, "m": 2**40}, Status.TOO_LARGE),
+        (None, {"n": 10**6, "m": 10**6, "solver": 2}, Status.TOO_LARGE),
     ],
 )
 def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
     answer = call_tlrr(probe, W, **changes)
     found = answer["status"]
-    if status == TOO_LARGE or (W is None and status == BAD_SHAPE):
+    if status == Status.TOO_LARGE or (W is None and status == Status.BAD_SHAPE):
         found = answer["size_status"]
     assert found == status, answer["message"]
     if changes.get("mistake") in ("W", "options") or "options_size" in changes:  # read by all
@@ -207,7 +193,7 @@ def test_options_without_their_optional_fields_are_served(probe):
     """As those of code that was compiled before these fields were."""
     W = random_similarities(2, 30)
     whole, shorter = call_tlrr(probe, W), call_tlrr(probe, W, options_size=WITHOUT_WEIGHTS)
-    assert shorter["status"] == OK and shorter["intact"]
+    assert shorter["status"] == Status.OK and shorter["intact"]
     assert shorter["L"] == whole["L"] and shorter["gap"] == whole["gap"]
 
 
@@ -221,7 +207,7 @@ def test_calls_in_several_threads_are_independent(probe):
 
 
 def test_a_wrong_size_of_the_blocks_is_seen(probe):
-    assert call_tlrr(probe, SYMMETRIC, mistake="blocks")["screen_status"] == BAD_ARGUMENT
+    assert call_tlrr(probe, SYMMETRIC, mistake="blocks")["screen_status"] == Status.BAD_ARGUMENT
 
 
 ANY_PROBLEM = st.fixed_dictionaries(
@@ -259,13 +245,13 @@ def test_a_problem_of_any_kind_stays_within_its_memory(
         W = (W + W.transpose(0, 2, 1) if symmetric else W).astype(dtype)
     answer = call_tlrr(probe, W, **options)
     assert answer["intact"] and answer["message"] != "unknown status"
-    assert answer["status"] not in (BAD_SHAPE, TOO_LARGE, NO_CONVERGENCE)
+    assert answer["status"] not in (Status.BAD_SHAPE, Status.TOO_LARGE, Status.NO_CONVERGENCE)
     L = np.frombuffer(answer["L"], dtype=W.dtype)
-    if answer["status"] == OK:
+    if answer["status"] == Status.OK:
         assert np.isfinite(L).all() and answer["error_bound"] >= 0
     moderate = scale == 1.0 and 1e-100 < options["lam"] < 1e100
     if W.size and moderate and symmetric and options["spare"] >= 0:
-        assert answer["status"] == OK
+        assert answer["status"] == Status.OK
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="interposes glibc's malloc")
@@ -291,7 +277,7 @@ for T in (W, split):
                             max_iter=5, mu=1.0)
                 for _ in range(3)
             ]
-            assert all(answer["status"] == t.OK for answer in answers)
+            assert all(answer["status"] == t.Status.OK for answer in answers)
             # The least: a BLAS takes memory of its own when first called from so many threads.
             print(solver, threads, answers[0]["asked"], min(a["inside"] for a in answers))
 """

@@ -16,11 +16,6 @@ def primal(P, Q, W, omega1, alpha, lam, m=None):
     return tube_shrink(both * W - (P + symmetric_Q) / (2 * lam), tau)
 
 
-def dual_value(P, Q, W, omega1, alpha, lam):
-    L = primal(P, Q, W, omega1, alpha, lam)
-    return lam * ((W**2).sum() - (L**2).sum())
-
-
 def gap(P, Q, W, omega1, alpha, lam, m=None):
     L = primal(P, Q, W, omega1, alpha, lam, m)
     root = np.ones(len(W[0])) if m is None else np.sqrt(m)

@@ -6,11 +6,8 @@ from .proximal import svt
 from .sparse_graphs import unit
 
 
-def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150, shift=0.0):
-    """Z of shape (n, n), H of shape (K, n) and the number of iterations; H is the start.
-
-    The released code adds ``shift`` = 1e-8 to the diagonal of the matrix it shrinks.
-    """
+def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150):
+    """Z of shape (n, n), H of shape (K, n) and the number of iterations; H is the start."""
     X = np.vstack([unit(V).T for V in views])
     (D, n), K = X.shape, len(H)
     Z, Y3, J = (np.zeros((n, n)) for _ in range(3))
@@ -26,7 +23,7 @@ def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150, shift=0.0):
         T = eye - Z
         C = P.T @ Y1 - Y2 @ T.T + mu * (P.T @ (X - E_h) + E_r @ T.T)
         H = np.linalg.solve((mu + 1e-6) * eye + mu * T @ T.T, C.T).T
-        J = svt(Z - Y3 / mu + shift * eye, lam / mu)
+        J = svt(Z - Y3 / mu, lam / mu)
         right = J + H.T @ H - H.T @ E_r + (Y3 + H.T @ Y2) / mu
         Z = np.linalg.solve(eye + H.T @ H, right)
         F = np.vstack([X - P @ H + Y1 / mu, H - H @ Z + Y2 / mu])

@@ -9,11 +9,8 @@ from conftest import published_tlrr, random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsc_fast import TLRR
-from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.similarity import self_representation
 from mvsc_fast.solvers import tlrr
-from mvsc_fast.spectral import spectral_labels
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
@@ -85,20 +82,6 @@ def test_the_gap_holds_where_rounding_is_all_that_is_left_of_it(n, seed, spike, 
     assert objective - best.objective(W) <= gap + 1e-12 * objective
     error = np.linalg.norm(single.tensor - best.tensor)
     assert error <= single.error_bound + best.error_bound
-
-
-@given(v=st.integers(1, 3), n=st.integers(1, 8), seed=st.integers(0, 99))
-def test_weak_duality_of_the_twin(v, n, seed):
-    """Any feasible P, Q: dual value <= objective, and gap = objective - dual value."""
-    rng = np.random.default_rng(seed)
-    W = random_similarities(v, n, seed)
-    P = twin.symmetric_clip(rng.standard_normal(W.shape), 0.4)
-    Q = twin.slice_clip(rng.standard_normal(W.shape), 0.6)
-    arguments = (W, 0.4, 2.0, 1.5)
-    L = twin.primal(P, Q, *arguments)
-    gap = model.objective(L, *arguments) - twin.dual_value(P, Q, *arguments)
-    assert gap == pytest.approx(twin.gap(P, Q, *arguments), abs=1e-9)
-    assert gap >= -1e-9
 
 
 def test_exact_minimiser_of_yaleb(yaleb_tensor):
@@ -232,7 +215,7 @@ def test_a_large_eigenvalue_does_not_end_the_iteration_in_single_precision():
     assert error <= single.error_bound + exact.error_bound
 
 
-def test_the_callback_learns_whose_iteration_it_is_and_may_stop():
+def test_the_callback_learns_whose_iteration_it_is():
     W, _ = block_tensor([20, 30, 1, 12])
     seen = {}
     result = published_tlrr(
@@ -248,12 +231,6 @@ def test_the_callback_learns_whose_iteration_it_is_and_may_stop():
     assert max(map(len, seen.values())) == result.n_iter == len(result.history["residual"])
     assert result.history["residual"][-1] == result.gap
     assert np.all(np.diff(result.history["seconds"]) >= 0)
-    seen = []
-    result = published_tlrr(
-        W, alpha=0.5, lam=1.0, tol=1e-12, callback=lambda s: seen.append(s) or len(seen) == 3
-    )
-    assert result.n_iter == len(seen) == 3 and not result.converged
-    assert result.history["residual"][-1] == result.gap
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e140])
@@ -273,14 +250,3 @@ def test_a_sparse_block_too_large_for_lapack_is_refused():
     chain = scipy.sparse.diags([np.ones(n - 1)] * 2, [-1, 1], format="csr")
     with pytest.raises(ValueError, match="32767 .*LAPACK"):
         published_tlrr([chain])
-
-
-def test_labels_of_the_minimiser_of_yaleb(yaleb_tensor):
-    """Published path: 0.954 with its remainder; the minimiser needs the tail instead."""
-    W, y = yaleb_tensor
-    estimator = TLRR(10, omega1=0.4, alpha=9, lam=15, affinity="precomputed", random_state=0).fit(W)
-    scores = []
-    for seed in range(10):
-        labels, _ = spectral_labels(estimator.affinity_matrix_, 10, random_state=seed)
-        scores.append(clustering_scores(y, labels)["acc"])
-    assert np.mean(scores) >= 0.945
