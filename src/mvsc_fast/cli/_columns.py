@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from .._utils.messages import counted
+from ..preprocessing import FrameEncoder
 from ..preprocessing._table_columns import alike
 from ..views._columns import constant_columns, find_suspects
 from ..views._frames import shown
-from ._tables import is_number
+from ._tables import Table, is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(
@@ -141,7 +142,7 @@ def _check_samples(table, columns, known_ids):
 # --------------------------------------------------------------------------------------- features
 
 
-def feature_columns(table, selection):
+def _feature_columns(table, selection):
     """The columns that a text of --columns selects, after checks of their names and values."""
     columns = select_columns(table, selection)
     if not is_selecting(selection):  # else the user says that they are features
@@ -171,7 +172,7 @@ def _check_values(table, columns):
     numbers = [j for j in columns if j not in table.words]
     constants = [j for j in columns if cells[j].isna().all()]
     constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
-    check_names(table, columns, constants)
+    _check_names(table, columns, constants)
     ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
     counters = [
         j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
@@ -179,7 +180,7 @@ def _check_values(table, columns):
     _refuse(table, counters, "count the rows or repeat the ids")
 
 
-def check_names(table, columns, constants=()):
+def _check_names(table, columns, constants=()):
     """Raise ValueError at features with the names of labels, outcomes or ids, or ``constants``."""
 
     def values(j):
@@ -187,13 +188,6 @@ def check_names(table, columns, constants=()):
 
     for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
         _refuse(table, suspects, f"look like {kind}, not like features")
-
-
-def model_columns(table, view, columns):
-    """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
-    order = find_columns(table.names, view, columns, table.name)
-    check_text(table, order)
-    return order
 
 
 def find_columns(names, view, columns, origin):
@@ -259,7 +253,7 @@ def check_text(table, columns):
     raise ValueError(f"{start}{kind}: {'; '.join(remedies)}")
 
 
-def check_codes(table, columns):
+def _check_codes(table, columns):
     """Raise ValueError at codes of missing values: repeated, and the end of a column's range."""
     cells = table.cells[[j for j in columns if j not in table.words]]
     low, high = cells.min(), cells.max()
@@ -269,3 +263,76 @@ def check_codes(table, columns):
         if n_codes >= MIN_CODES:
             what = f"end in {n_codes} cells of {code:.15g}, which must be empty if they are missing"
             _refuse(table, coded, what)
+
+
+# ------------------------------------------------------------------------------------------ views
+
+
+def view_of_table(table, selection, options):
+    """The data frame of the columns that --columns, or the name of a view of a model, selects."""
+    # Columns are those of the model, all of a square or transposed table, or those of the user.
+    columns = list(range(len(table.names)))
+    if options.saved:
+        columns = find_columns(table.names, selection, options.saved.columns, table.name)
+        check_text(table, columns)
+    elif options.square:
+        check_text(table, columns)
+    elif not table.reading.transposed:
+        columns = _feature_columns(table, selection)
+    elif not is_selecting(selection):
+        _check_names(table, columns)
+    if options.saved or not is_selecting(selection):  # else the user says that all are numbers
+        _check_codes(table, columns)
+    return _frame(table, columns)
+
+
+def _frame(table, columns):
+    """The data frame of some columns with their names, and the ids of the samples as its index."""
+    import pandas
+
+    frame = table.cells[columns].set_axis([table.names[j] for j in columns], axis=1)
+    if table.ids is None:
+        return frame.reset_index(drop=True)
+    return frame.set_axis(pandas.Index(table.ids, dtype=object, name=table.ids.name))
+
+
+def orientation(table, features=None):
+    """What was taken for samples and for features, which no rule can know."""
+    sides = ("columns", "rows") if table.unit == "column" else ("rows", "columns")
+    samples, origin = range(len(table.cells)), ""
+    if table.ids is not None:
+        samples = table.ids.tolist()
+        origin = f", ids of column {table.ids.name!r}" if sides[0] == "rows" else ""
+    text = f"{table.name}: samples are {sides[0]}{origin} ({shown(*samples)})"
+    return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
+
+
+def find_groups(table, texts):
+    """The columns of each view by its name, if texts of --columns are NAME=COLUMNS, else None."""
+    is_table = isinstance(table, Table) and not any("=" in name for name in table.names)
+    pairs = [text.partition("=") for text in texts]
+    if not is_table or not any(equals for _, equals, _ in pairs):
+        return None
+    groups = {}
+    for name, equals, patterns in pairs:
+        if not equals or name in groups:
+            raise ValueError(f"--columns: {name!r} needs a name of its own, as in person=age,city")
+        columns = select_columns(table, patterns)
+        groups[name] = [table.names[j] for j in columns]
+    return groups
+
+
+def encode_groups(table, groups, encoder):
+    """The encoder of groups of mixed columns, fitted if it is None, and their views."""
+    names = set().union(*(groups or encoder.groups_).values())
+    columns = [j for j, name in enumerate(table.names) if name in names]
+    # A word among numbers is an error, not a category.
+    words, n_cells = table.words, table.cells.count()
+    check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
+    _check_codes(table, columns)
+    frame = _frame(table, columns)
+    if encoder is None:
+        encoder = FrameEncoder(groups).fit(frame)
+        kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
+        table.notes.append(f"{orientation(table)}; columns: {', '.join(kinds)}")
+    return encoder, encoder.transform(frame)

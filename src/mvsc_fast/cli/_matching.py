@@ -8,8 +8,8 @@ from .._utils.messages import counted, warn_user
 from ..views import align
 from ..views._columns import LABEL
 from ..views._frames import only_in, shown
-from ._files import file_kind, read_file, shown_name
-from ._tables import Reading, Table, as_text
+from ._outputs import errors_of, shown_name
+from ._tables import Reading, as_text, read_table, table_kind
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
 
@@ -99,9 +99,10 @@ def load_labels(path, ids, n_samples, id_name=None):
     """
     path, file = Path(path), shown_name(path)
     reading = Reading(id_name=None if ids is None else id_name)
-    table = read_file(path, file_kind(path), False, reading)
-    if not isinstance(table, Table):
+    if table_kind(path) is None:
         raise ValueError(f"{file}: expected a table with ids and labels")
+    with errors_of(path):
+        table = read_table(path, file, table_kind(path), reading)
 
     # One column has the labels: the only one, or the only one with such a name.
     columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]

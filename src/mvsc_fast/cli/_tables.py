@@ -69,6 +69,18 @@ class Table:
     can_exclude: bool = True  # whether --columns can exclude some of its columns
 
 
+def without_packing(path):
+    """A path without .gz and the like."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+
+
+def table_kind(path):
+    """The suffix of a table without .gz, or None for other files."""
+    suffix = without_packing(path).suffix.lower()
+    is_packed = path.suffix.lower() != suffix
+    return suffix if suffix in TEXT or not is_packed and suffix in (*EXCEL, *PARQUET) else None
+
+
 def read_table(path, name, kind, reading):
     """The `Table` of a file."""
     pandas = import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
