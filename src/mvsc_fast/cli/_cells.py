@@ -159,8 +159,6 @@ def _join_modalities(paths, objects, join):
 
 def _check_use(use, data):
     """Raise ValueError if --views has another form than the data."""
-    if isinstance(use, dict) and is_anndata(data):
-        raise ValueError(f"--views has modalities ({shown(*use)}), but the file has none")
     if isinstance(use, list) and not is_anndata(data):
         modality = next(iter(getattr(data, "mod", data)))
         raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")

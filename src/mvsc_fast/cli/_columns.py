@@ -12,7 +12,7 @@ from ..preprocessing import FrameEncoder
 from ..preprocessing._table_columns import alike
 from ..views._columns import constant_columns, find_suspects
 from ..views._frames import shown
-from ._tables import Table, is_number
+from ._tables import is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(
@@ -45,7 +45,10 @@ def select_columns(table, selection):
             )
         (excluded if part.startswith("!") else selected).update(dict.fromkeys(columns))
     order = selected if is_selecting(selection) else range(len(names))
-    return [j for j in order if j not in excluded]
+    columns = [j for j in order if j not in excluded]
+    if not columns:
+        raise ValueError(f"{table.name}: no columns except the ids")
+    return columns
 
 
 def is_selecting(selection):
@@ -64,16 +67,12 @@ def _refuse(table, columns, what):
     """Raise ValueError at features, or samples of a transposed table, that the reader doubts."""
     if not len(columns):
         return
-    kind = "rows" if table.unit == "column" else "columns"
-    everything = f"--columns {shlex.quote(table.reading.prefix + '*')} uses all {kind}"
-    if not table.can_exclude:
-        remedy = f"correct the file, or fit without these {kind}"
-    elif kind == "rows":
-        remedy = f"remove them from the file, or {everything}"
-    else:
-        remedy = (
-            f"{_exclusion(table, columns)} excludes them, {everything}, --id-column selects ids"
-        )
+    kind, prefix = "rows" if table.unit == "column" else "columns", table.reading.prefix
+    remedy = "correct the file"
+    if table.can_exclude:
+        if kind == "columns":
+            remedy = f"{_exclusion(table, columns)} excludes them, --id-column selects ids"
+        remedy += f", --columns {shlex.quote(prefix + '*')} uses all {kind}"
     names = shown(*(table.names[j] for j in columns))
     raise ValueError(f"{table.name} has {kind} that {what}: {names}; {remedy}")
 
@@ -81,16 +80,12 @@ def _refuse(table, columns, what):
 # ---------------------------------------------------------------------------------------- samples
 
 
-def transpose(table, known_ids, selection):
-    """Turn a table whose columns are samples, which are ids of other files or alike in kind.
-
-    ``selection`` is the text of --columns, which says what the samples are.
-    """
+def transpose(table, known_ids):
+    """Turn a table whose columns are samples: ids of other files, or alike in kind, or selected."""
     import pandas
 
+    selection = ",".join(table.reading.columns)
     samples = select_columns(table, selection)
-    if not samples:
-        raise ValueError(f"{table.name}: no column except the names of features")
     if not is_selecting(selection):
         _check_samples(table, samples, known_ids)
     check_text(table, samples)
@@ -142,52 +137,38 @@ def _check_samples(table, columns, known_ids):
 # --------------------------------------------------------------------------------------- features
 
 
-def _feature_columns(table, selection):
-    """The columns that a text of --columns selects, after checks of their names and values."""
-    columns = select_columns(table, selection)
-    if not is_selecting(selection):  # else the user says that they are features
-        if look_like_samples(table.names):
-            raise ValueError(
-                f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
-                f"--transpose {shlex.quote(table.name)}"
-            )
-        _check_values(table, columns)
-    if not columns:
-        raise ValueError(f"{table.name}: no columns except the ids")
-    check_text(table, columns)
-    return columns
-
-
 def is_counter(values):
     """Whether a column counts the rows, from 0 or from 1."""
     counts = values[:1] + np.arange(len(values))
     return len(values) > 2 and values[0] in (0, 1) and np.array_equal(values, counts)
 
 
-def _check_values(table, columns):
+def _check_features(table, columns):
     """Raise ValueError at labels, outcomes, ids, constants, counters and copies of the ids."""
     import pandas
 
-    cells = table.cells
-    numbers = [j for j in columns if j not in table.words]
-    constants = [j for j in columns if cells[j].isna().all()]
-    constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
-    _check_names(table, columns, constants)
-    ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
-    counters = [
-        j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
-    ]
-    _refuse(table, counters, "count the rows or repeat the ids")
-
-
-def _check_names(table, columns, constants=()):
-    """Raise ValueError at features with the names of labels, outcomes or ids, or ``constants``."""
+    cells, constants, counters = table.cells, [], []
+    # Features in rows are counts of a gene and the like, which may be constant.
+    if table.unit != "column":
+        if look_like_samples(table.names):
+            raise ValueError(
+                f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
+                f"--transpose {shlex.quote(table.name)}"
+            )
+        numbers = [j for j in columns if j not in table.words]
+        constants = [j for j in columns if cells[j].isna().all()]
+        constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
+        ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
+        counters = [
+            j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
+        ]
 
     def values(j):
-        return table.words.get(j, table.cells[j].dropna()).tolist()
+        return table.words.get(j, cells[j].dropna()).tolist()
 
     for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
         _refuse(table, suspects, f"look like {kind}, not like features")
+    _refuse(table, counters, "count the rows or repeat the ids")
 
 
 def find_columns(names, view, columns, origin):
@@ -271,17 +252,18 @@ def _check_codes(table, columns):
 def view_of_table(table, selection, options):
     """The data frame of the columns that --columns, or the name of a view of a model, selects."""
     # Columns are those of the model, all of a square or transposed table, or those of the user.
-    columns = list(range(len(table.names)))
     if options.saved:
         columns = find_columns(table.names, selection, options.saved.columns, table.name)
-        check_text(table, columns)
-    elif options.square:
-        check_text(table, columns)
-    elif not table.reading.transposed:
-        columns = _feature_columns(table, selection)
-    elif not is_selecting(selection):
-        _check_names(table, columns)
-    if options.saved or not is_selecting(selection):  # else the user says that all are numbers
+    elif options.square or table.unit == "column":
+        columns = list(range(len(table.names)))
+    else:
+        columns = select_columns(table, selection)
+    # A user who selects columns says that they are features and numbers.
+    is_told = not options.saved and is_selecting(selection)
+    if not (is_told or options.saved or options.square):
+        _check_features(table, columns)
+    check_text(table, columns)
+    if not is_told:
         _check_codes(table, columns)
     return _frame(table, columns)
 
@@ -307,11 +289,10 @@ def orientation(table, features=None):
     return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
 
 
-def find_groups(table, texts):
+def find_groups(table):
     """The columns of each view by its name, if texts of --columns are NAME=COLUMNS, else None."""
-    is_table = isinstance(table, Table) and not any("=" in name for name in table.names)
-    pairs = [text.partition("=") for text in texts]
-    if not is_table or not any(equals for _, equals, _ in pairs):
+    pairs = [text.partition("=") for text in table.reading.columns]
+    if any("=" in name for name in table.names) or not any(equals for _, equals, _ in pairs):
         return None
     groups = {}
     for name, equals, patterns in pairs:

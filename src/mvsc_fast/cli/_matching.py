@@ -27,9 +27,8 @@ def match_views(files, views, join, square=False):
     """
     ids = [ids_of(view) for view in views]
     without = [file for file, index in zip(files, ids, strict=True) if index is None]
-    if join not in (None, ANY) and (without or len(views) < 2):
-        file = without[0] if without else files[0]
-        raise ValueError(f"--join needs two files or more with ids: {file}")
+    if join not in (None, ANY) and without:
+        raise ValueError(f"--join matches files by ids, but {without[0]} has none")
     if without:
         return _match_by_position(files, views, ids)
     if square or all(index.equals(ids[0]) for index in ids):

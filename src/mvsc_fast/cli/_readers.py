@@ -131,20 +131,17 @@ def load_data(paths, **options):
     real_paths = {os.path.realpath(path) for path in paths}
     if len(real_paths) < len(paths):
         raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
-    turned = _transposed_files(paths, options.transpose)
-    _check_options(kinds, options, turned)
+    readings = _readings(kinds, options)
     # A file that contains all views cannot be combined with others, unless all are cells.
     path = next((path for path in paths if kinds[path] in ALONE), None)
     if path is None:
-        return _read_tables(kinds, options, turned)
+        return _read_tables(kinds, readings, options)
     if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
         raise ValueError(f"{path} contains all views: pass only this file")
-    if options.join not in (None, ANY) and len(paths) == 1:
-        raise ValueError(f"--join matches several files by ids, but {path} is the only file")
     with errors_of(path if len(paths) == 1 else ", ".join(map(str, paths))):
         if kinds[path] in CELLS:
             return _read_cells(paths, options)
-        return _read_arrays(path, options, turned)
+        return _read_arrays(path, readings[path].transposed, options)
 
 
 def _file_kind(path):
@@ -164,44 +161,71 @@ def _file_kind(path):
 # ---------------------------------------------------------------------------------------- options
 
 
-def _by_file(values, names):
-    """The values of an option for each file: None, those for all files, and FILE:VALUE."""
-    for_all, for_file = [], {path: [] for path in names}
-    for value in values or ():
-        head, colon, text = value.rpartition(":")
-        file = str(Path(head))  # ./a.csv is a.csv
-        owners = [path for path in names if colon and (names[path] == head or str(path) == file)]
-        if owners:
-            for_file[owners[0]].append(text)
-        else:
-            for_all.append(value)
-    return {path: [None, *for_all, *for_file[path]] for path in names}
-
-
-def _check_options(kinds, options, turned):
-    """Raise ValueError if an option would be ignored, because it is for other files."""
+def _readings(kinds, options):
+    """How each file is read; raise ValueError if an option would be ignored."""
     # An ignored option is an error, because its user expects an effect.
-    not_tables = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
-    tables_only = {
-        "--id-column": options.id_column,
-        "--columns": options.columns,
-        "--decimal": options.decimal,
-        "--no-header": not options.header,
-    }
-    for option, value in tables_only.items():
-        if value and len(not_tables) == len(kinds):
-            raise ValueError(f"{option} is for tables, but {not_tables[0]} is none")
-    if turned & {path for path in not_tables if kinds[path] not in SUFFIXES}:
-        raise ValueError(
-            f"--transpose is for tables and arrays, but {not_tables[0]} is none of them"
-        )
+    tables, first = [path for path in kinds if _is_table(kinds[path])], next(iter(kinds))
+    if not options.header and not tables:
+        raise ValueError(f"--no-header is for tables, but {first} is none")
     if options.views is not None and not set(ALONE) & set(kinds.values()):
         raise ValueError(f"--views is for {', '.join(ALONE)}, but there is no such file")
+    if options.join not in (None, ANY) and len(kinds) == 1:
+        raise ValueError(f"--join matches several files by ids, but {first} is the only file")
     if options.square and (options.join or options.columns):
         raise ValueError(
             "--join and --columns are for features: similarities are of the same samples in all "
             "files"
         )
+    turned = _transposed_files(list(kinds), options.transpose)
+    for path in turned:
+        if path not in tables and kinds[path] not in SUFFIXES:
+            raise ValueError(f"--transpose is for tables and arrays, but {path} is none of them")
+
+    # Options for all files, and those for one.
+    id_columns = _by_file("--id-column", options.id_column, kinds)
+    columns = _by_file("--columns", options.columns, kinds)
+    decimals = _by_file("--decimal", options.decimal, kinds)
+    readings = {}
+    for path in kinds:
+        decimal = decimals[path][-1]
+        if decimal not in (None, ".", ","):
+            raise ValueError(
+                f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
+                "with the path of the command"
+            )
+        readings[path] = Reading(
+            options.header,
+            decimal,
+            id_columns[path][-1],
+            options.saved.id_name if options.saved else None,
+            path in turned,
+            f"{shown_name(path)}:" if len(kinds) > 1 else "",
+            columns[path][1:],
+        )
+    return readings
+
+
+def _is_table(kind):
+    return kind not in (".npy", *ALONE)
+
+
+def _by_file(option, values, kinds):
+    """The values of an option for each file: None, those for all files, and FILE:VALUE."""
+    for_all, for_file = [], {path: [] for path in kinds}
+    for value in values or ():
+        head, colon, text = value.rpartition(":")
+        names = (head, str(Path(head)))  # ./a.csv is a.csv
+        owners = [path for path in kinds if colon and {str(path), shown_name(path)} & set(names)]
+        if owners:
+            for_file[owners[0]].append(text)
+        else:
+            for_all.append(value)
+    others = [path for path in kinds if not _is_table(kinds[path])]
+    is_for_others = len(others) == len(kinds) or option == "--columns"
+    for path in others:
+        if for_file[path] or for_all and is_for_others:
+            raise ValueError(f"{option} is for tables, but {path} is none; FILE:VALUE is for one")
+    return {path: [None, *for_all, *for_file[path]] for path in kinds}
 
 
 def _transposed_files(paths, transpose):
@@ -220,78 +244,55 @@ def _transposed_files(paths, transpose):
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _read_tables(kinds, options, turned):
+def _read_tables(kinds, readings, options):
     """The `Data` of tables and arrays, one for each view or a table for all."""
     # Each file is read once, also if several views are columns of it.
-    names, saved = {path: shown_name(path) for path in kinds}, options.saved
-    contents = _read_contents(kinds, names, options, turned)
-    tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
-
-    # The columns that are chosen are those of the file, which are samples if it is transposed.
-    columns = {path: texts[1:] for path, texts in _by_file(options.columns, names).items()}
-    if saved and any(columns.values()) and not turned:
+    contents, saved = {}, options.saved
+    for path, kind in kinds.items():
+        with errors_of(path):
+            if kind == ".npy":
+                contents[path] = _read_array(path, options.lazy)
+            else:
+                contents[path] = read_table(path, shown_name(path), kind, readings[path])
+    tables = [table for table in contents.values() if isinstance(table, Table)]
+    turned = [table for table in tables if table.reading.transposed]
+    if saved and options.columns and not turned:
         raise ValueError("--columns needs --transpose: the model knows the names of its columns")
-    for path in columns:
-        if columns[path] and path not in tables:
-            raise ValueError(
-                f"--columns {columns[path][0]}: {names[path]} is not a table; FILE:NAMES holds for "
-                "one file"
-            )
-    _orient(tables, columns)
+    _orient(tables)
 
     # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
-    encoder, path = saved.encoder if saved else None, next(iter(kinds))
-    groups = find_groups(contents[path], columns[path]) if len(kinds) == 1 and not turned else None
-    for table in tables.values():
+    encoder, groups, path = saved.encoder if saved else None, None, next(iter(kinds))
+    if tables and len(kinds) == 1 and not turned:
+        groups = find_groups(tables[0])
+    for table in tables:
         table.can_exclude = not (saved or groups)
     if encoder or groups:
         with errors_of(path):
-            encoder, views = encode_groups(contents[path], groups, encoder)
-        files = [names[path]] * len(views)
+            encoder, views = encode_groups(tables[0], groups, encoder)
+        files = [shown_name(path)] * len(views)
     else:
-        views, files, features = {}, [], {path: [] for path in tables}
-        for name, path, selection in _views_of_files(columns, turned, options):
-            files.append(names[path])
+        views, files, features = {}, [], {path: [] for path in kinds}
+        for name, path, selection in _views_of_files(readings, options):
+            files.append(shown_name(path))
             views[name] = contents[path]
-            if path in tables:
+            if isinstance(contents[path], Table):
                 views[name] = view_of_table(contents[path], selection, options)
                 features[path] += list(views[name].columns)
-        for path in tables if saved is None else ():
-            text = orientation(contents[path], None if options.square else features[path])
-            may_be_turned = len(kinds) == 1 and not turned and not options.square
-            hint = "; --transpose if these are samples" if may_be_turned else ""
-            contents[path].notes.append(text + hint)
-    for table in tables.values() if saved else ():
+        may_be_turned = len(kinds) == 1 and not turned and not options.square
+        hint = "; --transpose if these are samples" if may_be_turned else ""
+        for path, table in contents.items():
+            if isinstance(table, Table) and saved is None:
+                text = orientation(table, None if options.square else features[path])
+                table.notes.append(text + hint)
+    for table in tables if saved else ():
         note_unused(table, encoder.groups_ if encoder else saved.columns)
 
     # Rows of the views correspond by id, or else by position.
     matched, index, notes = match_views(files, list(views.values()), options.join, options.square)
     views = dict(zip(views, matched, strict=True))
-    notes = [note for table in tables.values() for note in table.notes] + notes
+    notes = [note for table in tables for note in table.notes] + notes
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
     return Data(views, None, ids, id_name, notes, len(kinds) < len(views), encoder=encoder)
-
-
-def _read_contents(kinds, names, options, turned):
-    """The `Table` or the array of each file."""
-    decimals, id_columns = _by_file(options.decimal, names), _by_file(options.id_column, names)
-    contents = {}
-    for path, kind in kinds.items():
-        decimal, id_column = decimals[path][-1], id_columns[path][-1]
-        if decimal not in (None, ".", ","):
-            raise ValueError(
-                f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
-                "with the path of the command"
-            )
-        id_name = options.saved.id_name if options.saved else None
-        prefix = f"{names[path]}:" if len(kinds) > 1 else ""
-        reading = Reading(options.header, decimal, id_column, id_name, path in turned, prefix)
-        with errors_of(path):
-            if kind == ".npy":
-                contents[path] = _read_array(path, options.lazy)
-            else:
-                contents[path] = read_table(path, names[path], kind, reading)
-    return contents
 
 
 def _read_array(path, lazy):
@@ -307,30 +308,30 @@ def _read_array(path, lazy):
     return X
 
 
-def _orient(tables, columns):
+def _orient(tables):
     """Turn tables whose columns are samples, and check the ids of all."""
     # Ids of tables with samples in rows tell which columns of the others are samples.
     known_ids = set()
-    for table in tables.values():
+    for table in tables:
         if not table.reading.transposed and table.ids is not None:
             known_ids.update(table.ids)
-    for path, table in tables.items():
+    for table in tables:
         if table.reading.transposed:
-            transpose(table, known_ids, ",".join(columns[path]))
+            transpose(table, known_ids)
         check_ids(table)
 
 
-def _views_of_files(columns, turned, options):
+def _views_of_files(readings, options):
     """The name of each view, its file, and the text of --columns, or again the name in a model."""
     if options.saved:
-        files = list(columns) * (len(options.names) // len(columns))
+        files = list(readings) * (len(options.names) // len(readings))
         return list(zip(options.names, files, options.names, strict=True))
     # With one file, each text that selects columns is a view, of which these are the name.
     views = []
-    for path, texts in columns.items():
-        selections = [text for text in texts if is_selecting(text)]
-        exclusions = [text for text in texts if not is_selecting(text)]
-        if len(columns) > 1 or len(selections) < 2 or turned:
+    for path, reading in readings.items():
+        selections = [text for text in reading.columns if is_selecting(text)]
+        exclusions = [text for text in reading.columns if not is_selecting(text)]
+        if len(readings) > 1 or len(selections) < 2 or reading.transposed:
             selections = [",".join(selections)]
         views += [(path, ",".join(filter(None, [text, *exclusions]))) for text in selections]
     files, texts = zip(*views, strict=True)
@@ -362,13 +363,13 @@ def _read_cells(paths, options):
     return Data(views, y, ids.to_numpy(dtype=object), ids.name or "sample", notes, cells=cells)
 
 
-def _read_arrays(path, options, turned):
+def _read_arrays(path, is_turned, options):
     """The `Data` of a file of arrays, which have no ids."""
     views, y, notes = read_arrays(
         path,
         views=options.views.split(",") if options.views else None,
         truth=options.truth,
-        transpose=True if turned else False if NONE in options.transpose else None,
+        transpose=True if is_turned else False if NONE in options.transpose else None,
         fit=options.saved.n_features if options.saved else None,
         lazy=options.lazy,
     )
