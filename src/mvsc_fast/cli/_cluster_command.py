@@ -319,9 +319,7 @@ def _known_labels(scores, is_file, data):
     """Known labels of a file, or of the file of the views, and the samples that have one."""
     n_samples = next(iter(data.views.values())).shape[0]
     if is_file:
-        labels, samples, note = load_labels(scores, data.ids, n_samples, data.id_name)
-        if note:
-            note_user(note)
+        labels, samples = load_labels(scores, data.ids, n_samples, data.id_name)
     elif data.y is not None:
         samples = np.flatnonzero([label is not None for label in data.y])
         labels = data.y[samples]

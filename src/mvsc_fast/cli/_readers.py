@@ -296,10 +296,7 @@ def _read_tables(kinds, readings, options):
 
 
 def _read_array(path, lazy):
-    try:
-        X = np.load(path, mmap_mode="r" if lazy else None, allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(f"the array contains objects or is damaged ({error})") from error
+    X = np.load(path, mmap_mode="r" if lazy else None, allow_pickle=False)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(
             f"expected a matrix of numbers with a row for each sample, got an array of "
