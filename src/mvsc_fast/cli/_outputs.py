@@ -174,9 +174,10 @@ def summary(views, labels):
     """Summarise the numbers of samples and features and the clusters in one line."""
     widths = [X.shape[1] for X in views.values()]
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
+    noun = "feature" if widths == [1] else "features"
     unlabelled = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
     return (
-        f"{counted(len(labels), 'sample')}, {_listed(widths, ' + ')} features in "
+        f"{counted(len(labels), 'sample')}, {_listed(widths, ' + ')} {noun} in "
         f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of "
         f"{_listed(sizes, ', ')} samples{unlabelled}"
     )
