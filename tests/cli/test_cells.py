@@ -134,7 +134,7 @@ def test_model_files_know_the_matrices_of_the_fit(folder, use):
     [
         (
             ["rna.h5ad", "--views", "rna=X_pca"],
-            "--views has modalities ('rna'), but the file has none",
+            "view 'rna' has no 'rna': choose one of the layers",
         ),
         (["all.h5mu", "--views", "X_pca,X"], "as in rna=X_pca"),
         (["all.h5mu", "--views", "rna="], "MODALITY=NAME,MODALITY=NAME"),

@@ -43,14 +43,14 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
     [
         ("cluster {plain} --clusters 91", "n_clusters=91 is more than the number of samples"),
         ("cluster {plain} --clusters 3 --precomputed", "--precomputed would be ignored"),
-        ("cluster {plain} --clusters 3 --scores nowhere.csv", "neither a file of labels"),
+        ("cluster {plain} --clusters 3 --scores nowhere.csv", "'nowhere.csv' has no labels"),
         ("cluster {plain} --clusters 3 --report r.pdf", "r.pdf: a page has the suffix .html"),
         ("cluster - - --clusters 3", "- has an unknown file type"),
         ("--foo", "unrecognized arguments: --foo (usage: mvsc-fast --help)"),
         ("clutser", "invalid choice: 'clutser'"),
         ("cluster", "required: FILE"),
         ("cluster a.npz", "required: --clusters (usage: mvsc-fast cluster --help)"),
-        ("cluster a.npz --clusters 3 --clusers 3", "--clusers 3 (usage: mvsc-fast cluster --help)"),
+        ("cluster a.npz --clusters 3 --clusers 3", "--clusers 3 (usage: mvsc-fast --help)"),
         ("cluster a.npz --clusters few", "got 'few'"),
         ("cluster a.npz --clusters 0", "got '0'"),
         ("cluster a.npz --clusters 1_0", "got '1_0'"),
@@ -218,7 +218,7 @@ def test_many_views_and_texts_of_results(tmp_path, read, capsys):
     data = read(tmp_path / "a.csv", **options)
     assert data.ids == ["a", "b,c", "d", "e", "f"] and len(data.views) == 9
     assert data.last == (
-        "5 samples, 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + ... features in 9 views, 1 cluster of 5 samples"
+        "5 samples, 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 features in 9 views, 1 cluster of 5 samples"
     )
     names, values, title, head, counts = data.out.splitlines()
     assert names.split()[:2] == ["acc", "nmi"] and values.split()[:2] == ["awp", "0.800"]

@@ -289,7 +289,7 @@ def test_excel(tmp_path, read):
     assert_stops("--columns '!sum'", read, path)
     book.active["B1"] = "Export of 2024"
     book.save(path)
-    assert_stops("row 1 has only 'Export of 2024', which is no header", read, path)
+    assert_stops("no id in column 'Export of 2024'", read, path)
     with pd.ExcelWriter(path) as sheets:
         frame().to_excel(sheets, index=False)
         frame().to_excel(sheets, sheet_name="other")
@@ -478,7 +478,7 @@ ALIQUOTS = [f"{text}-01A-36R" for text in TCGA], [f"{text}-01A-17D" for text in 
         (frame(["5.0", *IDS[1:]]), frame(["5", *IDS[1:]]), {}, "only in .*'5'; only in .*'5.0'"),
         (frame(["041", *IDS[1:]]), frame(["41", *IDS[1:]]), {}, "only in .*'41'; only in .*'041'"),
         (frame(IDS), OTHER, {}, r"only in .*b\.csv: 't1'; only in .*a\.csv: 's03'.*--join"),
-        (frame(), frame(), {"join": "inner"}, "--join needs two files .* with ids: .*a.csv"),
+        (frame(), frame(), {"join": "inner"}, "--join .* ids, but .*a.csv has none"),
         (frame(), frame(values=X[1:]), {}, "b.csv has 11 samples, .*a.csv.* 12"),
         (frame(NUMBERS, "lot"), frame(NUMBERS[::-1]), {}, "a.csv has no ids, .*--id-column"),
     ],
@@ -694,7 +694,7 @@ def test_columns_are_samples_unless_they_differ_in_kind(tmp_path, read, table, n
         (frame(TCGA), {"transpose": True}, "rows look like samples: read it without --transpose"),
         (genes(), {"transpose": "c.csv"}, "--transpose c.csv: this is not one of .* after"),
         (genes().replace(X[4, 1], "low"), {"transpose": True}, "line 3, column 's04' is 'low'"),
-        (genes()[[]], {"transpose": True}, "no column except the names of features"),
+        (genes()[[]], {"transpose": True}, "no columns except the ids"),
         (genes([*IDS[:11], "s00"]), {"transpose": True}, "several columns are called 's00'"),
         (genes(index=["TP53", "OS.time", "KRAS"]), {"transpose": True}, "outcomes.*: 'OS.time'"),
         (genes().replace(X[1:4, 1], -99), {"transpose": True}, "rows .* 3 cells of -99.*'EGFR'"),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from .. import __version__
 from .._utils.threads import show_config
 from . import _cluster_command, _demo_command, _predict_command
-from ._files import shown_name
+from ._outputs import shown_name
 
 __all__ = ["main"]
 
@@ -42,9 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     if sys.stderr is None:  # closed: print would write to the standard output
         sys.stderr = open(os.devnull, "w")
-    args, unknown = parser.parse_known_args(argv)
-    if unknown:
-        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    args = parser.parse_args(argv)
     if args.run is None:
         parser.print_help(sys.stderr)
         return 2
@@ -102,14 +100,14 @@ def _parser():
         description="Multi-view spectral clustering with low-rank tensors.",
     )
     parser.add_argument("--version", action="version", version=f"mvsc-fast {__version__}")
-    parser.set_defaults(run=None, parser=parser)
+    parser.set_defaults(run=None)
     commands = parser.add_subparsers(
         prog=parser.prog, title="commands", dest="command", metavar="COMMAND"
     )
     for command in (_cluster_command, _predict_command, _demo_command):
         command.add_parser(commands)
     config = commands.add_parser("config", help="show versions, BLAS, OpenMP and threads")
-    config.set_defaults(run=lambda args: show_config(), parser=config)
+    config.set_defaults(run=lambda args: show_config())
     return parser
 
 

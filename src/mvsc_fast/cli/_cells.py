@@ -2,6 +2,9 @@
 
 import shutil
 import warnings
+from pathlib import Path
+
+import numpy as np
 
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
@@ -10,11 +13,37 @@ from ..views import from_anndata
 from ..views._anndata import is_anndata, split_by_type
 from ..views._frames import repeated, shown
 from ._columns import find_columns
-from ._files import CELLS, MATRIX, cells_kind, is_matrix
 from ._matching import check_same_ids
 from ._outputs import replaced
 
 EXTRA = "'mvsc-fast[scverse]'"
+CELLS = {".h5ad": "anndata", ".h5mu": "mudata", "10x": "scanpy"}  # and the package of each kind
+MATRIX = "matrix.mtx"
+
+
+def cells_kind(path):
+    """The key of CELLS for a file or folder, by its suffix or its content, or None."""
+    path = Path(path)
+    suffix, names = path.suffix.lower(), set()
+    if suffix in CELLS or is_matrix(path.name):
+        return suffix if suffix in CELLS else "10x"
+    if path.is_dir():
+        names = {part.name for part in path.iterdir()}
+        if any(map(is_matrix, names)):
+            return "10x"
+    elif suffix in (".h5", ".hdf5") and path.exists():
+        with import_extra("h5py", path).File(path, "r") as file:
+            names = set(file)
+            if any(hasattr(group, "keys") and "barcodes" in group for group in file.values()):
+                return "10x"
+    if not {"obs", "var"} <= names:
+        return None
+    return ".h5mu" if "mod" in names else ".h5ad"
+
+
+def is_matrix(name):
+    """Whether a file of this name is a matrix of counts in text."""
+    return name.removesuffix(".gz").endswith(MATRIX)
 
 
 def parse_use(text):
@@ -29,7 +58,7 @@ def parse_use(text):
 
 
 def use_of_files(use, names, paths):
-    """The matrices of a fit, by the names that new files give to its modalities.
+    """The matrices ``use`` of the views ``names`` of a fit, by the names of new files.
 
     A file of one modality has the name of the file, if there are several, and else none.
     """
@@ -130,8 +159,6 @@ def _join_modalities(paths, objects, join):
 
 def _check_use(use, data):
     """Raise ValueError if --views has another form than the data."""
-    if isinstance(use, dict) and is_anndata(data):
-        raise ValueError(f"--views has modalities ({shown(*use)}), but the file has none")
     if isinstance(use, list) and not is_anndata(data):
         modality = next(iter(getattr(data, "mod", data)))
         raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
@@ -155,10 +182,17 @@ def with_columns(view, name, columns):
     return view[:, order] if is_anndata(view) else view.iloc[:, order]
 
 
-def column_of(data, name):
-    """A column of ``obs`` of AnnData or MuData or of one of its modalities, or None."""
+def labels_of(data, name, ids):
+    """Labels of samples, None for those without, from a column of ``obs`` of a part of the data.
+
+    None if no part has such a column.
+    """
     parts = data if isinstance(data, dict) else {"": data, **getattr(data, "mod", {})}
-    return next((part.obs[name] for part in parts.values() if name in part.obs), None)
+    column = next((part.obs[name] for part in parts.values() if name in part.obs), None)
+    if column is None:
+        return None
+    column = column.reindex(ids)
+    return np.where(column.notna(), column.to_numpy(dtype=object), None)
 
 
 def write_annotated(path, source, data, model, views):

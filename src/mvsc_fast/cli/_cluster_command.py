@@ -1,39 +1,41 @@
 """``mvsc-fast cluster``: from files to labels and a report."""
 
+import argparse
+import math
 import shlex
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
 from .._utils.figures import check_picture
 from .._utils.messages import warn_user
 from .._utils.validation import available_memory
-from ..datasets._arrays import SUFFIXES, is_symmetric
+from ..datasets._arrays import is_symmetric
 from ..explanation._explain import explain
 from ..judge._n_clusters import suggest_n_clusters
 from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ._cells import column_of, parse_use, write_annotated
-from ._files import CELLS, cells_kind, errors_of, shown_name
+from ._cells import CELLS, cells_kind, parse_use, write_annotated
 from ._matching import load_labels
-from ._options import add_cluster_options, read_files
 from ._outputs import (
     STDOUT,
+    add_output,
     certainty_columns,
     check_printable,
     cross_table,
+    errors_of,
     note_user,
     prepare_outputs,
     replaced,
     score_table,
+    shown_name,
     summary,
     write_labels,
 )
-from ._saved import check_suffix, is_native, save_model
-from ._tables import EXCEL, PACKED, PARQUET, TEXT
+from ._readers import SAMPLE_COLUMNS, add_input, read_files
+from ._saved import Saved, check_suffix, is_native, save_model
 
 EXAMPLES = """\
 examples:
@@ -52,8 +54,7 @@ examples:
   mvsc-fast cluster cells.h5mu --views rna=X_pca --clusters 12 --annotate a.h5mu
       modalities of single cells, and a copy of the file with the results
 """
-REPORTS = ("", ".txt", ".md", ".log")  # besides pages
-PARAMETERS = ("affinity", "resolution")  # of some methods
+PAGES, TEXTS = (".html", ".htm"), ("", ".txt", ".md", ".log")  # suffixes of reports
 
 
 def add_parser(commands):
@@ -66,54 +67,146 @@ def add_parser(commands):
         "labels\nhave a header and the ids of the samples, or their indices.",
         epilog=EXAMPLES,
     )
-    parser.set_defaults(run=run, parser=parser)
-    add_cluster_options(parser)
+    parser.set_defaults(run=run)
+    # What is read, and how samples and columns are prepared.
+    add = add_input(
+        parser,
+        "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
+        "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
+        "folder with matrix.mtx",
+        "columns to use as features, such as height,blood_*, or to exclude, such as "
+        "'!sex,!stage'; FILE:NAMES for one file; several times for several views of one table, as "
+        f"VIEW=NAMES with numbers, categories and text; {SAMPLE_COLUMNS}",
+    ).add_argument
+    add(
+        "--join",
+        choices=("inner", "outer"),
+        help="if files do not have the same ids: inner keeps the samples in every file, outer "
+        "those in at least one file, some of which then lack a view",
+    )
+    add(
+        "--scale",
+        choices=("standard",),
+        help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
+        "different units",
+    )
+    add(
+        "--precomputed",
+        action="store_true",
+        help="the files contain similarities of samples (tlrr, trpca, snn)",
+    )
+    # What is computed.
+    add = parser.add_argument_group("clustering").add_argument
+    add(
+        "--clusters",
+        metavar="K",
+        type=_clusters,
+        required=True,
+        help="number of clusters, auto to use the suggested number, or resolution=R for Leiden "
+        "communities at this resolution (consensus-tlrr)",
+    )
+    add(
+        "--method",
+        metavar="NAME",
+        choices=sorted(ESTIMATORS),
+        default="consensus-tlrr",
+        help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
+    )
+    add("--seed", metavar="N", type=int, default=0, help="seed of random numbers; default: 0")
+    # What is written.
+    add = add_output(parser).add_argument
+    add(
+        "--certainty",
+        action="store_true",
+        help="also write how certain each label is, and the nearest other cluster",
+    )
+    add(
+        "--report",
+        metavar="FILE",
+        help="explain the result in a page (.html) or a text (.txt); - prints it",
+    )
+    add(
+        "--evidence",
+        action="store_true",
+        help="test whether all views, and each alone, show more structure than noise (about 10 "
+        "times slower)",
+    )
+    add(
+        "--scores",
+        metavar="LABELS",
+        nargs="?",
+        const=True,
+        default=False,
+        help="compare with known labels, or labels of an earlier run: a table with ids and labels, "
+        "a variable of .npz, .mat, .h5 or .zarr, a column of obs or, without LABELS, those that "
+        "the input file has",
+    )
+    add(
+        "--save",
+        metavar="MODEL",
+        help="save the model and its scaling for mvsc-fast predict, as a pickle (.pkl), or as "
+        ".mvsc, which has no code and which C programs can read",
+    )
+    add(
+        "--annotate",
+        metavar="FILE",
+        help="copy of the .h5ad or .h5mu with labels, margins, weights of modalities and the joint "
+        "graph, for scanpy and muon",
+    )
+
+
+def _clusters(text):
+    """A number of clusters or "auto", or a resolution, which is a float."""
+    try:
+        name, equals, number = text.partition("=")
+        if text == "auto":
+            return text
+        if name == "resolution" and equals and 0 < float(number) < math.inf:
+            return float(number)
+        if text.isdecimal() and int(text) > 0:
+            return int(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(
+        f"expected a positive integer, auto or resolution=R with a positive R, got {text!r}"
+    )
 
 
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
     # Whatever can be checked is checked before the fit.
-    args.resolution = None
-    if isinstance(args.clusters, float):  # communities, whose number is not given
-        args.clusters, args.resolution = None, args.clusters
-    parameters = {
-        "random_state": args.seed,
-        "verbose": int(sys.stderr.isatty()),
-        "scale": args.scale,
-        **_method_parameters(args),
-    }
-    precomputed = args.affinity == "precomputed"
-    _check_combinations(args, precomputed)
+    is_resolution = isinstance(args.clusters, float)  # of communities, whose number is not given
+    parameters = {"scale": args.scale, "random_state": args.seed}
+    method, method_parameters = _method(args, is_resolution)
     _prepare_outputs(args)
-    truth = args.scores if _is_variable(args.scores, args.files[0]) else None
+    is_file = isinstance(args.scores, str) and Path(args.scores).is_file()
+    truth = args.scores if isinstance(args.scores, str) and not is_file else None
     # Arrays remain on disk if memory is too small.
     sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
     is_lazy = 2 * sum(sizes) > available_memory()
-    data = read_files(args, args.files, truth=truth, lazy=is_lazy, square=precomputed)
+    data = read_files(args, args.files, truth=truth, lazy=is_lazy, square=args.precomputed)
     if data.encoder is not None and args.save and is_native(args.save):
         raise ValueError(
             f"--save {args.save}: such files have no place for the encoder of NAME=COLUMNS; use "
             "the suffix .pkl"
         )
     views = data.views
-    n_samples = next(iter(views.values())).shape[0]
-    truth = _known_labels(True if truth else args.scores, data, n_samples)
-    if not precomputed:
+    known_labels = _known_labels(args.scores, is_file, data) if args.scores else None
+    if not args.precomputed:
         _warn_of_similarities(views)
-    if args.labels is not None and truth is not None:
-        check_printable(map(str, truth[0]))
+    if args.labels is not None and known_labels is not None:
+        check_printable(map(str, known_labels[0]))
 
     # The number of clusters is suggested, and the model is fitted.
-    n_clusters, counts, structure = args.clusters, None, None
-    options = {"scale": args.scale, "random_state": args.seed}
+    n_clusters, counts, structure = None if is_resolution else args.clusters, None, None
     if n_clusters == "auto":
-        counts = suggest_n_clusters(views, **options)
+        counts = suggest_n_clusters(views, **parameters)
         note_user(counts)
         n_clusters = counts.n_clusters
     if args.evidence:
-        structure = structure_test(views, n_clusters, each_view=len(views) > 1, **options)
+        structure = structure_test(views, n_clusters, each_view=len(views) > 1, **parameters)
         note_user(structure)
-    model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
+    model = method(n_clusters, **parameters, **method_parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data, model)
     explained = None
@@ -136,44 +229,41 @@ def run(args):
     if args.report == STDOUT:
         print(explained, file=out)
     elif args.report:
-        notes = [*data.notes, *args.warned]
         with replaced(args.report) as stream:
-            if is_page(args.report):
-                explained.write_report(stream.name, notes=notes)
+            if _is_page(args.report):
+                explained.write_report(stream.name, notes=[*data.notes, *args.warned])
             else:
                 print(explained, file=stream)
-    if truth is not None:
-        has_label = labels[truth[1]] >= 0
-        true_labels, clusters = truth[0][has_label], labels[truth[1]][has_label]
+    if known_labels is not None:
+        true_labels, samples = known_labels
+        has_label = labels[samples] >= 0
+        true_labels, clusters = true_labels[has_label], labels[samples][has_label]
         print(score_table({args.method: clustering_scores(true_labels, clusters)}), file=out)
         print(cross_table(true_labels, clusters), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
-    note_user(summary(data.views, labels))
+    note_user(summary(views, labels))
 
 
 # ------------------------------------------------------------------------------- before the work
 
 
-def _method_parameters(args):
-    """Parameters of the method from options; raise ValueError if it does not have one of them."""
-    parameters = {name: getattr(args, name) for name in PARAMETERS}
-    parameters = {name: value for name, value in parameters.items() if value is not None}
-    for name in parameters:
-        methods = [key for key, method in ESTIMATORS.items() if name in method().get_params(False)]
-        if args.method not in methods:
-            option = "--precomputed" if name == "affinity" else "--clusters resolution=R"
-            raise ValueError(
-                f"{option} would be ignored: it is for --method {', '.join(methods)}, not for "
-                f"{args.method}"
-            )
-    return parameters
+def _method(args, is_resolution):
+    """The class of the method and its own parameters; raise ValueError for those it does not have.
 
-
-def _check_combinations(args, precomputed):
-    """Raise ValueError if an option would be ignored, or two are incompatible."""
-    if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
+    Raise it as well for other options that would be ignored or are incompatible.
+    """
+    method = ESTIMATORS[args.method]
+    parameters = {"verbose": int(sys.stderr.isatty())}
+    if args.precomputed:
+        parameters["affinity"] = "precomputed"
+    if is_resolution:
+        parameters["resolution"] = args.clusters
+    if unknown := parameters.keys() - method().get_params(False):
+        option = "--precomputed" if "affinity" in unknown else "--clusters resolution=R"
+        raise ValueError(f"{option} would be ignored by the method {args.method}, see --help")
+    if args.save and not hasattr(method, "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
-    if precomputed:
+    if args.precomputed:
         for is_given, subject in (
             (args.scale, "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
@@ -182,8 +272,9 @@ def _check_combinations(args, precomputed):
         ):
             if is_given:
                 raise ValueError(f"{subject} features, but --precomputed expects similarities")
-    if args.evidence and args.clusters is None:
+    if args.evidence and is_resolution:
         raise ValueError("--evidence needs a number of --clusters to test, not a resolution")
+    return method, parameters
 
 
 def _prepare_outputs(args):
@@ -201,22 +292,15 @@ def _prepare_outputs(args):
                 f"--annotate copies one .h5ad or .h5mu file with its results, and cannot write "
                 f"{args.annotate} from {shown_name(', '.join(args.files))}"
             )
-    if args.report and is_page(args.report):
+    if args.report and _is_page(args.report):
         check_picture("report.svg")
-    elif args.report and Path(args.report).suffix.lower() not in REPORTS:
+    elif args.report and Path(args.report).suffix.lower() not in TEXTS:
         raise ValueError(f"--report {args.report}: a page has the suffix .html, a text .txt")
 
 
-def is_page(name):
+def _is_page(name):
     """Whether a report is a page and no text."""
-    return Path(name).suffix.lower() in (".html", ".htm")
-
-
-def _is_variable(scores, file):
-    """Whether known labels are a variable of a file of arrays, and not a table."""
-    is_array = Path(file).suffix.lower() in SUFFIXES and not cells_kind(file)
-    is_table = Path(str(scores)).suffix.lower() in (*TEXT, *EXCEL, *PARQUET, *PACKED)
-    return isinstance(scores, str) and is_array and not is_table
+    return Path(name).suffix.lower() in PAGES
 
 
 # -------------------------------------------------------------------------------------- the work
@@ -231,55 +315,33 @@ def _warn_of_similarities(views):
             )
 
 
-def _known_labels(scores, data, n_samples):
-    """Known labels, and the samples that have one; None without --scores.
-
-    ``scores`` is True for labels in the file of the views.
-    """
-    if not scores:
-        return None
-    if scores is True:
-        if data.y is not None:
-            return data.y, np.arange(n_samples)
-        raise ValueError(
-            "--scores: the file contains no labels, or several that differ: name its variable with "
-            "--scores NAME, a column of obs, such as --scores cell_type, or a table"
-        )
-    # Names of tables come before those of columns of cells.
-    column = None if data.cells is None else column_of(data.cells, scores)
-    if Path(scores).exists():
-        y, rows, note = load_labels(scores, data.ids, n_samples, data.id_name)
-        if note:
-            note_user(note)
-    elif column is not None:
-        column = column.reindex(data.ids)
-        rows = np.flatnonzero(column.notna())
-        y = column.to_numpy(dtype=object)[rows]
+def _known_labels(scores, is_file, data):
+    """Known labels of a file, or of the file of the views, and the samples that have one."""
+    n_samples = next(iter(data.views.values())).shape[0]
+    if is_file:
+        labels, samples = load_labels(scores, data.ids, n_samples, data.id_name)
+    elif data.y is not None:
+        samples = np.flatnonzero([label is not None for label in data.y])
+        labels = data.y[samples]
     else:
+        problem = f"{scores} is neither a file of labels nor a part of the input that has some"
+        if scores is True:
+            problem = "the file contains no labels, or several that differ"
         raise ValueError(
-            f"--scores {scores}: there is neither a file of labels nor a column of obs of this name"
+            f"--scores: {problem}: name its variable with --scores NAME, a column of obs, such as "
+            "--scores cell_type, or a table"
         )
-    if len(rows) < n_samples:
-        note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
-    return y, rows
+    if len(samples) < n_samples:
+        note_user(f"--scores: {len(samples)} of {n_samples} samples have a label in {scores}")
+    return labels, samples
 
 
 def _save(args, data, model):
     """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
-    save_model(
-        args.save,
-        {
-            "model": model,
-            "views": list(data.views),
-            "columns": data.columns,
-            "n_features": [X.shape[1] for X in data.views.values()],
-            "id_name": data.id_name,
-            "one_table": data.one_table,
-            "version": __version__,
-            "encoder": data.encoder,
-            "use": None if args.views is None or data.cells is None else parse_use(args.views),
-        },
-    )
+    is_chosen = args.views is not None and data.cells is not None
+    use = parse_use(args.views) if is_chosen else None
+    saved = Saved(model, data.id_name, data.one_table, use=use, encoder=data.encoder)
+    save_model(args.save, saved)
     note_user(
         f"{args.save} contains rows of the data: see 'What a saved model holds' in the "
         "documentation"

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from .._utils.messages import counted
+from ..preprocessing import FrameEncoder
 from ..preprocessing._table_columns import alike
 from ..views._columns import constant_columns, find_suspects
 from ..views._frames import shown
@@ -44,7 +45,10 @@ def select_columns(table, selection):
             )
         (excluded if part.startswith("!") else selected).update(dict.fromkeys(columns))
     order = selected if is_selecting(selection) else range(len(names))
-    return [j for j in order if j not in excluded]
+    columns = [j for j in order if j not in excluded]
+    if not columns:
+        raise ValueError(f"{table.name}: no columns except the ids")
+    return columns
 
 
 def is_selecting(selection):
@@ -63,16 +67,12 @@ def _refuse(table, columns, what):
     """Raise ValueError at features, or samples of a transposed table, that the reader doubts."""
     if not len(columns):
         return
-    kind = "rows" if table.unit == "column" else "columns"
-    everything = f"--columns {shlex.quote(table.reading.prefix + '*')} uses all {kind}"
-    if not table.can_exclude:
-        remedy = f"correct the file, or fit without these {kind}"
-    elif kind == "rows":
-        remedy = f"remove them from the file, or {everything}"
-    else:
-        remedy = (
-            f"{_exclusion(table, columns)} excludes them, {everything}, --id-column selects ids"
-        )
+    kind, prefix = "rows" if table.unit == "column" else "columns", table.reading.prefix
+    remedy = "correct the file"
+    if table.can_exclude:
+        if kind == "columns":
+            remedy = f"{_exclusion(table, columns)} excludes them, --id-column selects ids"
+        remedy += f", --columns {shlex.quote(prefix + '*')} uses all {kind}"
     names = shown(*(table.names[j] for j in columns))
     raise ValueError(f"{table.name} has {kind} that {what}: {names}; {remedy}")
 
@@ -80,16 +80,12 @@ def _refuse(table, columns, what):
 # ---------------------------------------------------------------------------------------- samples
 
 
-def transpose(table, known_ids, selection):
-    """Turn a table whose columns are samples, which are ids of other files or alike in kind.
-
-    ``selection`` is the text of --columns, which says what the samples are.
-    """
+def transpose(table, known_ids):
+    """Turn a table whose columns are samples: ids of other files, or alike in kind, or selected."""
     import pandas
 
+    selection = ",".join(table.reading.columns)
     samples = select_columns(table, selection)
-    if not samples:
-        raise ValueError(f"{table.name}: no column except the names of features")
     if not is_selecting(selection):
         _check_samples(table, samples, known_ids)
     check_text(table, samples)
@@ -141,59 +137,38 @@ def _check_samples(table, columns, known_ids):
 # --------------------------------------------------------------------------------------- features
 
 
-def feature_columns(table, selection):
-    """The columns that a text of --columns selects, after checks of their names and values."""
-    columns = select_columns(table, selection)
-    if not is_selecting(selection):  # else the user says that they are features
-        if look_like_samples(table.names):
-            raise ValueError(
-                f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
-                f"--transpose {shlex.quote(table.name)}"
-            )
-        _check_values(table, columns)
-    if not columns:
-        raise ValueError(f"{table.name}: no columns except the ids")
-    check_text(table, columns)
-    return columns
-
-
 def is_counter(values):
     """Whether a column counts the rows, from 0 or from 1."""
     counts = values[:1] + np.arange(len(values))
     return len(values) > 2 and values[0] in (0, 1) and np.array_equal(values, counts)
 
 
-def _check_values(table, columns):
+def _check_features(table, columns):
     """Raise ValueError at labels, outcomes, ids, constants, counters and copies of the ids."""
     import pandas
 
-    cells = table.cells
-    numbers = [j for j in columns if j not in table.words]
-    constants = [j for j in columns if cells[j].isna().all()]
-    constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
-    check_names(table, columns, constants)
-    ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
-    counters = [
-        j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
-    ]
-    _refuse(table, counters, "count the rows or repeat the ids")
-
-
-def check_names(table, columns, constants=()):
-    """Raise ValueError at features with the names of labels, outcomes or ids, or ``constants``."""
+    cells, constants, counters = table.cells, [], []
+    # Features in rows are counts of a gene and the like, which may be constant.
+    if table.unit != "column":
+        if look_like_samples(table.names):
+            raise ValueError(
+                f"{table.name}: the columns ({shown(*table.names)}) look like samples: use "
+                f"--transpose {shlex.quote(table.name)}"
+            )
+        numbers = [j for j in columns if j not in table.words]
+        constants = [j for j in columns if cells[j].isna().all()]
+        constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
+        ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
+        counters = [
+            j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
+        ]
 
     def values(j):
-        return table.words.get(j, table.cells[j].dropna()).tolist()
+        return table.words.get(j, cells[j].dropna()).tolist()
 
     for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
         _refuse(table, suspects, f"look like {kind}, not like features")
-
-
-def model_columns(table, view, columns):
-    """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
-    order = find_columns(table.names, view, columns, table.name)
-    check_text(table, order)
-    return order
+    _refuse(table, counters, "count the rows or repeat the ids")
 
 
 def find_columns(names, view, columns, origin):
@@ -259,7 +234,7 @@ def check_text(table, columns):
     raise ValueError(f"{start}{kind}: {'; '.join(remedies)}")
 
 
-def check_codes(table, columns):
+def _check_codes(table, columns):
     """Raise ValueError at codes of missing values: repeated, and the end of a column's range."""
     cells = table.cells[[j for j in columns if j not in table.words]]
     low, high = cells.min(), cells.max()
@@ -269,3 +244,76 @@ def check_codes(table, columns):
         if n_codes >= MIN_CODES:
             what = f"end in {n_codes} cells of {code:.15g}, which must be empty if they are missing"
             _refuse(table, coded, what)
+
+
+# ------------------------------------------------------------------------------------------ views
+
+
+def view_of_table(table, selection, options):
+    """The data frame of the columns that --columns, or the name of a view of a model, selects."""
+    # Columns are those of the model, all of a square or transposed table, or those of the user.
+    if options.saved:
+        columns = find_columns(table.names, selection, options.saved.columns, table.name)
+    elif options.square or table.unit == "column":
+        columns = list(range(len(table.names)))
+    else:
+        columns = select_columns(table, selection)
+    # A user who selects columns says that they are features and numbers.
+    is_told = not options.saved and is_selecting(selection)
+    if not (is_told or options.saved or options.square):
+        _check_features(table, columns)
+    check_text(table, columns)
+    if not is_told:
+        _check_codes(table, columns)
+    return _frame(table, columns)
+
+
+def _frame(table, columns):
+    """The data frame of some columns with their names, and the ids of the samples as its index."""
+    import pandas
+
+    frame = table.cells[columns].set_axis([table.names[j] for j in columns], axis=1)
+    if table.ids is None:
+        return frame.reset_index(drop=True)
+    return frame.set_axis(pandas.Index(table.ids, dtype=object, name=table.ids.name))
+
+
+def orientation(table, features=None):
+    """What was taken for samples and for features, which no rule can know."""
+    sides = ("columns", "rows") if table.unit == "column" else ("rows", "columns")
+    samples, origin = range(len(table.cells)), ""
+    if table.ids is not None:
+        samples = table.ids.tolist()
+        origin = f", ids of column {table.ids.name!r}" if sides[0] == "rows" else ""
+    text = f"{table.name}: samples are {sides[0]}{origin} ({shown(*samples)})"
+    return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
+
+
+def find_groups(table):
+    """The columns of each view by its name, if texts of --columns are NAME=COLUMNS, else None."""
+    pairs = [text.partition("=") for text in table.reading.columns]
+    if any("=" in name for name in table.names) or not any(equals for _, equals, _ in pairs):
+        return None
+    groups = {}
+    for name, equals, patterns in pairs:
+        if not equals or name in groups:
+            raise ValueError(f"--columns: {name!r} needs a name of its own, as in person=age,city")
+        columns = select_columns(table, patterns)
+        groups[name] = [table.names[j] for j in columns]
+    return groups
+
+
+def encode_groups(table, groups, encoder):
+    """The encoder of groups of mixed columns, fitted if it is None, and their views."""
+    names = set().union(*(groups or encoder.groups_).values())
+    columns = [j for j, name in enumerate(table.names) if name in names]
+    # A word among numbers is an error, not a category.
+    words, n_cells = table.words, table.cells.count()
+    check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
+    _check_codes(table, columns)
+    frame = _frame(table, columns)
+    if encoder is None:
+        encoder = FrameEncoder(groups).fit(frame)
+        kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
+        table.notes.append(f"{orientation(table)}; columns: {', '.join(kinds)}")
+    return encoder, encoder.transform(frame)

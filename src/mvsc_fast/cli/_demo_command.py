@@ -23,7 +23,7 @@ def add_parser(commands):
         description="Cluster handwritten digits in six views, compare with a simpler method, "
         "and\nwrite the labels to demo/labels.csv.",
     )
-    parser.set_defaults(run=run, parser=parser)
+    parser.set_defaults(run=run)
 
 
 def run(args):

@@ -8,8 +8,8 @@ from .._utils.messages import counted, warn_user
 from ..views import align
 from ..views._columns import LABEL
 from ..views._frames import only_in, shown
-from ._files import file_kind, read_file, shown_name
-from ._tables import Reading, Table, as_text
+from ._outputs import errors_of, note_user, shown_name
+from ._tables import Reading, as_text, read_table, table_kind
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
 
@@ -27,9 +27,8 @@ def match_views(files, views, join, square=False):
     """
     ids = [ids_of(view) for view in views]
     without = [file for file, index in zip(files, ids, strict=True) if index is None]
-    if join not in (None, ANY) and (without or len(views) < 2):
-        file = without[0] if without else files[0]
-        raise ValueError(f"--join needs two files or more with ids: {file}")
+    if join not in (None, ANY) and without:
+        raise ValueError(f"--join matches files by ids, but {without[0]} has none")
     if without:
         return _match_by_position(files, views, ids)
     if square or all(index.equals(ids[0]) for index in ids):
@@ -91,7 +90,7 @@ def _match_by_position(files, views, ids):
 
 
 def load_labels(path, ids, n_samples, id_name=None):
-    """Labels from a table, the positions of their samples, and a note or None.
+    """Labels from a table, and the positions of their samples.
 
     They are matched by the ``ids`` of the samples, whose name is ``id_name``. Samples without ids
     are numbered from 0 in the labels of the command line; all other labels of such samples
@@ -99,9 +98,10 @@ def load_labels(path, ids, n_samples, id_name=None):
     """
     path, file = Path(path), shown_name(path)
     reading = Reading(id_name=None if ids is None else id_name)
-    table = read_file(path, file_kind(path), False, reading)
-    if not isinstance(table, Table):
+    if table_kind(path) is None:
         raise ValueError(f"{file}: expected a table with ids and labels")
+    with errors_of(path):
+        table = read_table(path, file, table_kind(path), reading)
 
     # One column has the labels: the only one, or the only one with such a name.
     columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]
@@ -116,30 +116,31 @@ def load_labels(path, ids, n_samples, id_name=None):
             f"cluster, but has {shown(*table.names) or f'only {table.ids.name!r}, taken for ids'}"
         )
     check_ids(table)
-    samples, note = _samples_of(table, ids, n_samples)
+    samples = _samples_of(table, ids, n_samples)
     is_known = labels.notna().to_numpy() & (samples >= 0)
     if not is_known.any():
         raise ValueError(f"{file} has no label of these samples")
     labels = labels[is_known]
     labels = labels if labels.dtype.kind == "f" else labels.map(as_text).astype(object)
-    return labels.to_numpy(), samples[is_known], note
+    return labels.to_numpy(), samples[is_known]
 
 
 def _samples_of(table, ids, n_samples):
-    """The position of the sample of each row of labels, -1 for other samples, and a note."""
+    """The position of the sample of each row of labels, -1 for other samples."""
     import pandas
 
     # Samples without ids have numbers, or correspond by position.
     if ids is None:
         numbers = set(map(str, range(n_samples)))
         if table.ids is not None and numbers.issuperset(table.ids):
-            return table.ids.to_numpy(int), None
+            return table.ids.to_numpy(int)
         if len(table.cells) != n_samples:
             raise ValueError(
                 f"{table.name} has {counted(len(table.cells), 'label')} for "
                 f"{counted(n_samples, 'sample')}, and there are no ids to match them"
             )
-        return np.arange(n_samples), f"{table.name}: labels are matched by position"
+        note_user(f"{table.name}: labels are matched by position")
+        return np.arange(n_samples)
     # No common id means different spelling or the wrong table, which is better said than a score
     # of none.
     table_ids = [] if table.ids is None else table.ids.tolist()
@@ -151,7 +152,7 @@ def _samples_of(table, ids, n_samples):
             f"{table.name} has no column of ids such as {shown(*ids[:2])}"
             + (f", but {shown(*table_ids[:2])}: write them alike" if table_ids else "")
         )
-    return samples, None
+    return samples
 
 
 def check_ids(table):

@@ -1,4 +1,4 @@
-"""Outputs: files that are replaced when they have been written completely, and their text."""
+"""What the commands write: files, which are replaced when they are complete, and texts."""
 
 import csv
 import os
@@ -12,8 +12,11 @@ import numpy as np
 from sklearn.metrics.cluster import contingency_matrix
 
 from .._utils.messages import counted
+from .._utils.parts import text_table
+from ._tables import as_text
 
 STDOUT = "-"
+MAX_LISTED = 20  # numbers of views or of clusters in the summary
 
 
 @contextmanager
@@ -48,6 +51,18 @@ def _is_direct(name):
     return path.exists() and not path.is_file() or path.parent == Path("/dev")
 
 
+def add_output(parser):
+    """Add the option for the labels, which `cluster` and `predict` write; returns its group."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--labels",
+        metavar="CSV",
+        type=lambda name: None if name == STDOUT else name,
+        help="file for labels; default: -, the standard output",
+    )
+    return group
+
+
 def prepare_outputs(names, inputs=()):
     """Create the folders of output files; raise an error if they are not writable.
 
@@ -63,35 +78,51 @@ def prepare_outputs(names, inputs=()):
         path = Path(os.path.realpath(name))
         if Path(name).is_dir():
             raise ValueError(f"{name} is a folder: choose a file name")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise ValueError(f"{name}: {error.filename} is not a folder") from error
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(name if _is_direct(name) else path.parent, os.W_OK):
             raise ValueError(f"{name} cannot be written: no permission in its folder")
     # Links may lead two names to one file.
     for name, other in [*combinations(names, 2), *product(names, inputs)]:
         if os.path.realpath(name) == os.path.realpath(other):
-            alias = "" if str(name) == str(other) else f", as {other}"
             problem = "is an input file" if other in inputs else "would be written twice"
-            raise ValueError(f"{name} {problem}{alias}: choose another")
+            raise ValueError(f"{name} {problem}, as {other}: choose another")
 
 
 def check_printable(texts):
     """Raise ValueError if the standard output cannot show some texts."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    for text in texts:
-        try:
-            text.encode(encoding)
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"the standard output cannot show {ascii(text)}, because its encoding is "
-                f"{encoding}: set the environment variable PYTHONUTF8=1 or, for the labels of "
-                "samples, use --labels FILE"
-            ) from None
+    try:
+        "".join(texts).encode(encoding)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the standard output cannot show {ascii(error.object[error.start])}, because its "
+            f"encoding is {encoding}: set the environment variable PYTHONUTF8=1 or, for the labels "
+            "of samples, use --labels FILE"
+        ) from None
 
 
 # ------------------------------------------------------------------------------------------- text
+
+
+def shown_name(path):
+    """The name of a file as text that can be displayed everywhere."""
+    return os.fsencode(str(path)).decode("utf-8", "replace")
+
+
+@contextmanager
+def errors_of(path):
+    """Add the name of the file at ``path`` to all errors."""
+    try:
+        yield
+    except ImportError:
+        raise
+    except Exception as error:  # parsers of damaged files may raise any error
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        message = str(error).splitlines()[0] if str(error) else type(error).__name__
+        name = shown_name(path)
+        prefix = "" if message.startswith((name, str(path))) else f"{name}: "
+        raise ValueError(f"{prefix}{message}") from error
 
 
 def note_user(note):
@@ -118,43 +149,41 @@ def certainty_columns(explained):
     return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}
 
 
+def score_table(rows):
+    """Scores by row and name as lines of text."""
+    columns = {"": list(rows)}
+    for name in next(iter(rows.values())):
+        columns[name] = [f"{scores[name]:.3f}" for scores in rows.values()]
+    return text_table(columns, [""])
+
+
 def cross_table(true_labels, labels):
     """The contingency table of clusters and known labels of the same samples, as text."""
-    # Integers that were read as floats are shown as integers.
     names, classes = np.unique(
         true_labels.astype(str) if true_labels.dtype == object else true_labels, return_inverse=True
     )
-    names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
-    table = zip(np.unique(labels), *contingency_matrix(labels, classes).T, strict=True)
-    width = max(8, *map(len, names))
-    lines = []
-    for row in [("", *names), *table]:
-        lines.append(" ".join(str(cell).rjust(width) for cell in row))
+    columns = {"": list(map(str, np.unique(labels)))}
+    counts = contingency_matrix(labels, classes).T
+    for name, column in zip(names.tolist(), counts, strict=True):
+        columns[as_text(name)] = list(map(str, column))
     title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
-    return "\n".join([title, *lines])
+    return f"{title}\n{text_table(columns)}"
 
 
 def summary(views, labels):
     """Summarise the numbers of samples and features and the clusters in one line."""
     widths = [X.shape[1] for X in views.values()]
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
-    unlabelled = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
-    features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
     noun = "feature" if widths == [1] else "features"
-    parts = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
+    unlabelled = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
     return (
-        f"{counted(len(labels), 'sample')}, {features} {noun} in "
-        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
-        f"{unlabelled}"
+        f"{counted(len(labels), 'sample')}, {_listed(widths, ' + ')} {noun} in "
+        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of "
+        f"{_listed(sizes, ', ')} samples{unlabelled}"
     )
 
 
-def score_table(rows):
-    """Format scores by row and name as lines of text."""
-    names = next(iter(rows.values()))
-    width, widths = max(map(len, rows)), [max(len(name) + 2, 7) for name in names]
-    lines = [" " * width + "".join(map(str.rjust, names, widths))]
-    for row, scores in rows.items():
-        cells = (f"{value:.3f}" for value in scores.values())
-        lines.append(f"{row:<{width}}" + "".join(map(str.rjust, cells, widths)))
-    return "\n".join(lines)
+def _listed(numbers, separator):
+    """Numbers as text, at most MAX_LISTED of them."""
+    more = ["..."] if len(numbers) > MAX_LISTED else []
+    return separator.join([*map(str, numbers[:MAX_LISTED]), *more])

@@ -1,7 +1,6 @@
 """``mvsc-fast predict``: labels of new samples from a saved model."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +10,10 @@ from .._utils.messages import counted, noted
 from ..datasets._arrays import SUFFIXES
 from ..judge._predictor import alarm_of
 from ..methods._prediction import check_limits, predicted_rows
-from ._files import cells_kind
+from ._cells import cells_kind
 from ._matching import ANY
-from ._options import SAMPLE_COLUMNS, add_input, add_output, read_files
-from ._outputs import note_user, prepare_outputs, replaced, write_labels
-from ._readers import Fitted
+from ._outputs import add_output, note_user, prepare_outputs, replaced, write_labels
+from ._readers import SAMPLE_COLUMNS, add_input, read_files
 from ._saved import load_model
 
 EXAMPLES = """\
@@ -41,7 +39,7 @@ def add_parser(commands):
         "matched\nby name, rows by id; a sample may lack views.",
         epilog=EXAMPLES,
     )
-    parser.set_defaults(run=run, parser=parser, join=ANY)
+    parser.set_defaults(run=run, join=ANY)
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -74,21 +72,20 @@ def run(args):
     """Label the samples of the files of ``args`` and write the labels; returns the exit code."""
     # The file of each view that is given; one file may have several views.
     saved = load_model(args.model)
-    names, columns = saved["views"], dict(zip(saved["views"], saved["columns"], strict=True))
-    file_of_view = _file_of_each(args.files, names, saved["one_table"])
+    names, n_features = list(saved.columns), saved.n_features
+    file_of_view = _file_of_each(args.files, names, saved.one_table)
     outputs = [args.labels, *filter(None, [args.summary])]
     prepare_outputs(outputs, [args.model, *file_of_view.values()])
-    files, present, use = list(file_of_view.values()), list(file_of_view), saved["use"]
-    if saved["encoder"] and len(present) < len(names):
+    files, present, use = list(file_of_view.values()), list(file_of_view), saved.use
+    if saved.encoder and len(present) < len(names):
         raise ValueError(f"{args.files[0]}: all views are columns of one table, give its file")
     if isinstance(use, list):
         use = [name for name in use if name in present]
     elif isinstance(use, dict):
         use = {name: use[name] for name in present if name in use}
-    n_features = dict(zip(names, saved["n_features"], strict=True))
-    fitted = Fitted(saved["id_name"], present, columns, n_features, use, saved["encoder"])
     is_shared = len(set(files)) == 1 < len(names)
-    data = read_files(args, files[:1] if is_shared else files, fitted=fitted)
+    files = files[:1] if is_shared else files
+    data = read_files(args, files, saved=saved._replace(use=use), names=present)
     views = data.views
     for name, view in views.items():
         if view.shape[1] != n_features[name]:
@@ -102,16 +99,12 @@ def run(args):
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
-    model = saved["model"]
+    model = saved.model
     if args.certainty or args.summary:
         check_limits(model)
-    with warnings.catch_warnings():
-        # Tables are matched by name.
-        if None not in [*data.columns, *map(columns.get, views)]:
-            warnings.filterwarnings("ignore", "no column names, unlike")
-        with noted() as notes:
-            samples, facts = predicted_rows(model, views)
-            model.predictor_.tell_unlike(samples, notes.append)
+    with noted() as notes:
+        samples, facts = predicted_rows(model, views)
+        model.predictor_.tell_unlike(samples, notes.append)
     for text in dict.fromkeys(notes):
         note_user(text)
 
@@ -147,7 +140,7 @@ def _summary(saved, samples, missing):
     # Clusters of the fit without new samples are counted, too.
     clusters = [
         {"cluster": label, **_counts(samples[samples["label"] == label])}
-        for label in range(saved["model"].predictor_.model.n_clusters)
+        for label in range(saved.model.predictor_.model.n_clusters)
     ]
     return {
         **total,
@@ -155,7 +148,7 @@ def _summary(saved, samples, missing):
         "without_label": int(np.count_nonzero(samples["label"] < 0)),
         "clusters": clusters,
         "without_view": missing,
-        "versions": {"mvsc_fast": __version__, "model": saved["version"]},
+        "versions": {"mvsc_fast": __version__, "model": saved.version},
     }
 
 

@@ -7,40 +7,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..datasets._arrays import SUFFIXES, read_arrays
-from ..preprocessing import FrameEncoder
-from ..views._frames import shown, text_names
-from ._cells import parse_use, read_cells, use_of_files, with_columns
+from ..views._frames import shown
+from ._cells import CELLS, cells_kind, labels_of, parse_use, read_cells, use_of_files, with_columns
 from ._columns import (
-    check_codes,
-    check_names,
-    check_text,
-    feature_columns,
+    encode_groups,
+    find_groups,
     is_selecting,
-    model_columns,
     note_unused,
-    select_columns,
+    orientation,
     transpose,
-)
-from ._files import (
-    ALONE,
-    CELLS,
-    errors_of,
-    file_kind,
-    read_file,
-    shown_name,
-    without_packing,
+    view_of_table,
 )
 from ._matching import ANY, check_ids, match_views
-from ._tables import Reading, Table
+from ._outputs import check_printable, errors_of, note_user, shown_name
+from ._saved import Saved
+from ._tables import Reading, Table, read_table, table_kind, without_packing
 
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
+ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
+KNOWN = (
+    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
+    ".parquet, .xlsx or .npy of each view"
+)
+SAMPLE_COLUMNS = "with --transpose, columns that are samples"
 
 
 class Data(NamedTuple):
     """The views of one data set."""
 
     views: dict  # of shape (n_samples, n_features_i), by the name of the file or of the array
-    y: np.ndarray | None  # labels that the file contains
+    y: np.ndarray | None  # labels that the file contains, None for samples without
     ids: np.ndarray | None = None
     id_name: str = "sample"  # the name of the column with the ids
     notes: list = []  # decisions of the reader, such as the columns of ids
@@ -48,27 +44,11 @@ class Data(NamedTuple):
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
     encoder: Any = None  # of groups of mixed columns
 
-    @property
-    def columns(self):
-        """Names of the columns of each view; None if it has none, or numbers."""
-        titles = [getattr(X, "var_names", getattr(X, "columns", None)) for X in self.views.values()]
-        return list(map(text_names, titles))
-
-
-class Fitted(NamedTuple):
-    """What a model knows of the files that it was fitted to."""
-
-    id_name: str
-    names: list  # of the views whose files are given
-    columns: dict  # names of the columns of each view, or None, by the name of the view
-    n_features: dict  # of each view, by its name
-    use: Any = None  # matrices of cells
-    encoder: Any = None  # of groups of mixed columns
-
 
 class Options(NamedTuple):
-    """The options of the command line that say how to read files."""
+    """How files are read."""
 
+    # Of the command line:
     id_column: list = []
     columns: list = []
     decimal: list = []
@@ -76,135 +56,176 @@ class Options(NamedTuple):
     transpose: list = []
     join: str | None = None
     views: str | None = None
-    truth: str | None = None  # variable with the labels
+    # Of the commands:
+    truth: str | None = None  # variable or column of cells with the labels
+    lazy: bool = False  # whether arrays stay on disk, to be read in blocks
+    square: bool = False  # whether files contain similarities
+    saved: Saved | None = None  # a model for whose views samples are read,
+    names: list = []  # and those of its views that the files have
 
 
-def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **more):
-    """The `Data` of one file with all views, or one file for each view.
+def add_input(parser, files, columns):
+    """Add the files and the options that say how to read them; returns their group.
 
-    ``options``, or ``more`` of them by name, are `Options`. ``lazy`` leaves arrays on disk, to be
-    read in blocks, and ``square`` files contain similarities. For new samples, ``fitted`` is the
-    `Fitted` of a model.
+    ``files`` and ``columns`` are the help of the files and of --columns.
     """
-    options = options or Options(**more)
-    paths = list(map(Path, paths))
-    kinds = {path: file_kind(path) for path in paths}
+    group = parser.add_argument_group("input")
+    group.add_argument("files", nargs="+", metavar="FILE", help=files)
+    group.add_argument(
+        "--id-column",
+        metavar="NAME",
+        action="append",
+        help="column with the ids of the samples: a name or, of a column without one, its number "
+        "from 1, or none; FILE:NAME for one file; by default the first column, if it has text or a "
+        "name such as id",
+    )
+    group.add_argument("--columns", metavar="NAMES", action="append", help=columns)
+    group.add_argument(
+        "--transpose",
+        metavar="FILE",
+        action="append",
+        nargs="?",
+        const=ALL,
+        default=[],
+        help="read columns as samples, in this file or, without FILE, in all files, also of "
+        "arrays; none if the rows of arrays are samples and the file does not tell",
+    )
+    group.add_argument(
+        "--no-header",
+        action="store_false",
+        dest="header",
+        help="the first line is a sample, not the names of the columns",
+    )
+    group.add_argument(
+        "--decimal",
+        metavar="MARK",
+        action="append",
+        help="decimal mark of text tables, . or ,; the other mark and blanks may then separate "
+        "thousands; FILE:MARK for one file",
+    )
+    group.add_argument(
+        "--views",
+        metavar="NAMES",
+        help="matrices of a file to use as views: variables of .npz, .mat, .h5 or .zarr, such as "
+        "X1,X2; of .h5ad, X (default), raw, layers or keys of obsm, such as X_pca,X_lsi; of .h5mu, "
+        "one of each modality, such as rna=X_pca,prot=X_clr",
+    )
+    return group
+
+
+def read_files(args, files, **more):
+    """The `Data` of files as the arguments of a command and ``more`` say, after its notes."""
+    names = set(vars(args)).intersection(Options._fields)
+    data = load_data(files, **{name: getattr(args, name) for name in names}, **more)
+    for note in data.notes:
+        note_user(note)
+    if args.labels is None:
+        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
+    return data
+
+
+def load_data(paths, **options):
+    """The `Data` of one file with all views, or one file for each view; see `Options`."""
+    options, paths = Options(**options), list(map(Path, paths))
+    kinds = {path: _file_kind(path) for path in paths}
     real_paths = {os.path.realpath(path) for path in paths}
     if len(real_paths) < len(paths):
         raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
-    turned = _transposed_files(paths, options.transpose)
-    _check_options(kinds, options, turned)
-    if any(kind in ALONE for kind in kinds.values()):
-        return _read_whole(paths, kinds, options, turned, lazy, fitted)
-    return _read_tables(kinds, options, turned, lazy, square, fitted)
+    readings = _readings(kinds, options)
+    # A file that contains all views cannot be combined with others, unless all are cells.
+    path = next((path for path in paths if kinds[path] in ALONE), None)
+    if path is None:
+        return _read_tables(kinds, readings, options)
+    if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
+        raise ValueError(f"{path} contains all views: pass only this file")
+    with errors_of(path if len(paths) == 1 else ", ".join(map(str, paths))):
+        if kinds[path] in CELLS:
+            return _read_cells(paths, options)
+        return _read_arrays(path, readings[path].transposed, options)
 
 
-def _read_tables(kinds, options, turned, lazy, square, fitted):
-    """The `Data` of tables and arrays, one for each view or a table for all."""
-    # Each file is read once, also if several views are columns of it.
-    names = {path: shown_name(path) for path in kinds}
-    decimals, id_columns = _by_file(options.decimal, names), _by_file(options.id_column, names)
-    id_name = fitted.id_name if fitted else None
-    contents = {}
-    for path, kind in kinds.items():
-        decimal, id_column = decimals[path][-1], id_columns[path][-1]
-        if decimal not in (None, ".", ","):
-            raise ValueError(
-                f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
-                "with the path of the command"
-            )
-        prefix = f"{names[path]}:" if len(kinds) > 1 else ""
-        reading = Reading(options.header, decimal, id_column, id_name, path in turned, prefix)
-        contents[path] = read_file(path, kind, lazy, reading)
-    tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
+def _file_kind(path):
+    """The kind of a file: that of cells by its content, or its suffix without .gz.
 
-    # The columns that are chosen are those of the file, which are samples if it is transposed.
-    columns = {path: texts[1:] for path, texts in _by_file(options.columns, names).items()}
-    if fitted and any(columns.values()) and not turned:
-        raise ValueError("--columns needs --transpose: the model knows the names of its columns")
-    for path in columns:
-        if columns[path] and path not in tables:
-            raise ValueError(
-                f"--columns {columns[path][0]}: {names[path]} is not a table; FILE:NAMES holds for "
-                "one file"
-            )
-    _orient(tables, columns)
-
-    # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
-    encoder, first = fitted.encoder if fitted else None, next(iter(kinds))
-    groups = _groups(contents[first], columns[first]) if len(kinds) == 1 and not turned else None
-    for table in tables.values():
-        table.can_exclude = not (fitted or groups)
-    if encoder or groups:
-        with errors_of(first):
-            encoder, views = _encode_groups(contents[first], groups, encoder)
-        files = [names[first]] * len(views)
-    else:
-        pairs = _views_of_files(columns, turned, fitted)
-        files = [names[path] for path, _ in pairs]
-        views, features = {}, {path: [] for path in tables}
-        for name, (path, selection) in zip(_view_names(pairs, fitted), pairs, strict=True):
-            views[name] = contents[path]
-            if path in tables:
-                views[name] = _view(contents[path], selection, square, fitted)
-                features[path] += list(views[name].columns)
-        for path in tables if fitted is None else ():
-            text = _orientation(contents[path], None if square else features[path])
-            may_be_turned = len(kinds) == 1 and not turned and not square
-            hint = "; --transpose if these are samples" if may_be_turned else ""
-            contents[path].notes.append(text + hint)
-    for table in tables.values() if fitted else ():
-        note_unused(table, encoder.groups_ if encoder else fitted.columns)
-
-    # Rows of the views correspond by id, or else by position.
-    if square and (options.join or options.columns):
-        raise ValueError(
-            "--join and --columns are for features: similarities are of the same samples in all "
-            "files"
-        )
-    matched, index, notes = match_views(files, list(views.values()), options.join, square)
-    views = dict(zip(views, matched, strict=True))
-    notes = [note for table in tables.values() for note in table.notes] + notes
-    ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
-    return Data(views, None, ids, id_name, notes, len(kinds) < len(views), encoder=encoder)
+    Raise ValueError if it is unknown.
+    """
+    with errors_of(path):
+        kind = cells_kind(path) or table_kind(path)
+    suffix = path.suffix.lower()
+    if kind or suffix in (".npy", *SUFFIXES):
+        return kind or suffix
+    reason = "is a folder" if path.is_dir() else "has an unknown file type"
+    raise ValueError(f"{path} {reason}, expected {KNOWN}")
 
 
 # ---------------------------------------------------------------------------------------- options
 
 
-def _by_file(values, names):
+def _readings(kinds, options):
+    """How each file is read; raise ValueError if an option would be ignored."""
+    # An ignored option is an error, because its user expects an effect.
+    tables, first = [path for path in kinds if _is_table(kinds[path])], next(iter(kinds))
+    if not options.header and not tables:
+        raise ValueError(f"--no-header is for tables, but {first} is none")
+    if options.views is not None and not set(ALONE) & set(kinds.values()):
+        raise ValueError(f"--views is for {', '.join(ALONE)}, but there is no such file")
+    if options.join not in (None, ANY) and len(kinds) == 1:
+        raise ValueError(f"--join matches several files by ids, but {first} is the only file")
+    if options.square and (options.join or options.columns):
+        raise ValueError(
+            "--join and --columns are for features: similarities are of the same samples in all "
+            "files"
+        )
+    turned = _transposed_files(list(kinds), options.transpose)
+    for path in turned:
+        if path not in tables and kinds[path] not in SUFFIXES:
+            raise ValueError(f"--transpose is for tables and arrays, but {path} is none of them")
+
+    # Options for all files, and those for one.
+    id_columns = _by_file("--id-column", options.id_column, kinds)
+    columns = _by_file("--columns", options.columns, kinds)
+    decimals = _by_file("--decimal", options.decimal, kinds)
+    readings = {}
+    for path in kinds:
+        decimal = decimals[path][-1]
+        if decimal not in (None, ".", ","):
+            raise ValueError(
+                f"--decimal {decimal!r}: the decimal mark is . or , or, for one file, FILE:MARK "
+                "with the path of the command"
+            )
+        readings[path] = Reading(
+            options.header,
+            decimal,
+            id_columns[path][-1],
+            options.saved.id_name if options.saved else None,
+            path in turned,
+            f"{shown_name(path)}:" if len(kinds) > 1 else "",
+            columns[path][1:],
+        )
+    return readings
+
+
+def _is_table(kind):
+    return kind not in (".npy", *ALONE)
+
+
+def _by_file(option, values, kinds):
     """The values of an option for each file: None, those for all files, and FILE:VALUE."""
-    for_all, for_file = [], {path: [] for path in names}
+    for_all, for_file = [], {path: [] for path in kinds}
     for value in values or ():
         head, colon, text = value.rpartition(":")
-        file = str(Path(head))  # ./a.csv is a.csv
-        owners = [path for path in names if colon and (names[path] == head or str(path) == file)]
+        names = (head, str(Path(head)))  # ./a.csv is a.csv
+        owners = [path for path in kinds if colon and {str(path), shown_name(path)} & set(names)]
         if owners:
             for_file[owners[0]].append(text)
         else:
             for_all.append(value)
-    return {path: [None, *for_all, *for_file[path]] for path in names}
-
-
-def _check_options(kinds, options, turned):
-    """Raise ValueError if an option would be ignored, because it is for other files."""
-    # An ignored option is an error, because its user expects an effect.
-    not_tables = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
-    tables_only = {
-        "--id-column": options.id_column,
-        "--columns": options.columns,
-        "--decimal": options.decimal,
-        "--no-header": not options.header,
-    }
-    for option, value in tables_only.items():
-        if value and len(not_tables) == len(kinds):
-            raise ValueError(f"{option} is for tables, but {not_tables[0]} is none")
-    if turned & {path for path in not_tables if kinds[path] not in SUFFIXES}:
-        raise ValueError(
-            f"--transpose is for tables and arrays, but {not_tables[0]} is none of them"
-        )
-    if options.views is not None and not set(ALONE) & set(kinds.values()):
-        raise ValueError(f"--views is for {', '.join(ALONE)}, but there is no such file")
+    others = [path for path in kinds if not _is_table(kinds[path])]
+    is_for_others = len(others) == len(kinds) or option == "--columns"
+    for path in others:
+        if for_file[path] or for_all and is_for_others:
+            raise ValueError(f"{option} is for tables, but {path} is none; FILE:VALUE is for one")
+    return {path: [None, *for_all, *for_file[path]] for path in kinds}
 
 
 def _transposed_files(paths, transpose):
@@ -223,176 +244,147 @@ def _transposed_files(paths, transpose):
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _orient(tables, columns):
+def _read_tables(kinds, readings, options):
+    """The `Data` of tables and arrays, one for each view or a table for all."""
+    # Each file is read once, also if several views are columns of it.
+    contents, saved = {}, options.saved
+    for path, kind in kinds.items():
+        with errors_of(path):
+            if kind == ".npy":
+                contents[path] = _read_array(path, options.lazy)
+            else:
+                contents[path] = read_table(path, shown_name(path), kind, readings[path])
+    tables = [table for table in contents.values() if isinstance(table, Table)]
+    turned = [table for table in tables if table.reading.transposed]
+    if saved and options.columns and not turned:
+        raise ValueError("--columns needs --transpose: the model knows the names of its columns")
+    _orient(tables)
+
+    # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
+    encoder, groups, path = saved.encoder if saved else None, None, next(iter(kinds))
+    if tables and len(kinds) == 1 and not turned:
+        groups = find_groups(tables[0])
+    for table in tables:
+        table.can_exclude = not (saved or groups)
+    if encoder or groups:
+        with errors_of(path):
+            encoder, views = encode_groups(tables[0], groups, encoder)
+        files = [shown_name(path)] * len(views)
+    else:
+        views, files, features = {}, [], {path: [] for path in kinds}
+        for name, path, selection in _views_of_files(readings, options):
+            files.append(shown_name(path))
+            views[name] = contents[path]
+            if isinstance(contents[path], Table):
+                views[name] = view_of_table(contents[path], selection, options)
+                features[path] += list(views[name].columns)
+        may_be_turned = len(kinds) == 1 and not turned and not options.square
+        hint = "; --transpose if these are samples" if may_be_turned else ""
+        for path, table in contents.items():
+            if isinstance(table, Table) and saved is None:
+                text = orientation(table, None if options.square else features[path])
+                table.notes.append(text + hint)
+    for table in tables if saved else ():
+        note_unused(table, encoder.groups_ if encoder else saved.columns)
+
+    # Rows of the views correspond by id, or else by position.
+    matched, index, notes = match_views(files, list(views.values()), options.join, options.square)
+    views = dict(zip(views, matched, strict=True))
+    notes = [note for table in tables for note in table.notes] + notes
+    ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
+    return Data(views, None, ids, id_name, notes, len(kinds) < len(views), encoder=encoder)
+
+
+def _read_array(path, lazy):
+    X = np.load(path, mmap_mode="r" if lazy else None, allow_pickle=False)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"expected a matrix of numbers with a row for each sample, got an array of "
+            f"{X.dtype} of shape {X.shape}"
+        )
+    return X
+
+
+def _orient(tables):
     """Turn tables whose columns are samples, and check the ids of all."""
     # Ids of tables with samples in rows tell which columns of the others are samples.
     known_ids = set()
-    for table in tables.values():
+    for table in tables:
         if not table.reading.transposed and table.ids is not None:
             known_ids.update(table.ids)
-    for path, table in tables.items():
+    for table in tables:
         if table.reading.transposed:
-            transpose(table, known_ids, ",".join(columns[path]))
+            transpose(table, known_ids)
         check_ids(table)
 
 
-def _views_of_files(columns, turned, fitted):
-    """The file of each view, and the text of --columns, or the name of a view of a model."""
-    if fitted:
-        files = list(columns) * (len(fitted.names) // len(columns))
-        return list(zip(files, fitted.names, strict=True))
-    if turned:
-        return [(path, ",".join(columns[path])) for path in columns]
-    # With one file, each text that selects columns is a view.
+def _views_of_files(readings, options):
+    """The name of each view, its file, and the text of --columns, or again the name in a model."""
+    if options.saved:
+        files = list(readings) * (len(options.names) // len(readings))
+        return list(zip(options.names, files, options.names, strict=True))
+    # With one file, each text that selects columns is a view, of which these are the name.
     views = []
-    for path, texts in columns.items():
-        selections = [text for text in texts if is_selecting(text)]
-        exclusions = [text for text in texts if not is_selecting(text)]
-        if len(columns) > 1 or len(selections) < 2:
+    for path, reading in readings.items():
+        selections = [text for text in reading.columns if is_selecting(text)]
+        exclusions = [text for text in reading.columns if not is_selecting(text)]
+        if len(readings) > 1 or len(selections) < 2 or reading.transposed:
             selections = [",".join(selections)]
         views += [(path, ",".join(filter(None, [text, *exclusions]))) for text in selections]
-    return views
-
-
-def _view(table, selection, square, fitted):
-    """The data frame of the columns of a view."""
-    # Columns are those of the model, all of a square or transposed table, or those of the user.
-    columns = list(range(len(table.names)))
-    if fitted:
-        columns = model_columns(table, selection, fitted.columns)
-    elif square:
-        check_text(table, columns)
-    elif not table.reading.transposed:
-        columns = feature_columns(table, selection)
-    elif not is_selecting(selection):
-        check_names(table, columns)
-    if fitted or not is_selecting(selection):  # else the user says that all are numbers
-        check_codes(table, columns)
-    return _frame(table, columns)
-
-
-def _frame(table, columns):
-    """The data frame of some columns with their names, and the ids of the samples as its index."""
-    import pandas
-
-    frame = table.cells[columns].set_axis([table.names[j] for j in columns], axis=1)
-    if table.ids is None:
-        return frame.reset_index(drop=True)
-    return frame.set_axis(pandas.Index(table.ids, dtype=object, name=table.ids.name))
-
-
-def _orientation(table, features=None):
-    """What was taken for samples and for features, which no rule can know."""
-    sides = ("columns", "rows") if table.unit == "column" else ("rows", "columns")
-    samples, origin = range(len(table.cells)), ""
-    if table.ids is not None:
-        samples = table.ids.tolist()
-        origin = f", ids of column {table.ids.name!r}" if sides[0] == "rows" else ""
-    text = f"{table.name}: samples are {sides[0]}{origin} ({shown(*samples)})"
-    return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
-
-
-def _view_names(pairs, fitted):
-    """A name for each view: the shortest distinct part of its path, or what selects its columns."""
-    if fitted:
-        return fitted.names
-    # Stems are the most readable names, if they differ.
-    files = [path for path, _ in pairs]
-    for names in ([without_packing(path).stem for path in files], files):
+    files, texts = zip(*views, strict=True)
+    # Stems are the most readable names of files, if they differ.
+    stems = [without_packing(path).stem for path in files]
+    for names in (stems, files, texts):
         if len(set(names)) == len(names):
-            return list(map(shown_name, names))
-    names = [selection for _, selection in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"--columns {name}: two views have the same columns")
-    return names
-
-
-# ------------------------------------------------------------------------- groups of mixed columns
-
-
-def _groups(table, texts):
-    """The columns of each view by its name, if texts of --columns are NAME=COLUMNS, else None."""
-    is_table = isinstance(table, Table) and not any("=" in name for name in table.names)
-    pairs = [text.partition("=") for text in texts]
-    if not is_table or not any(equals for _, equals, _ in pairs):
-        return None
-    groups = {}
-    for name, equals, patterns in pairs:
-        if not equals or name in groups:
-            raise ValueError(f"--columns: {name!r} needs a name of its own, as in person=age,city")
-        columns = select_columns(table, patterns)
-        groups[name] = [table.names[j] for j in columns]
-    return groups
-
-
-def _encode_groups(table, groups, encoder):
-    """The encoder of groups of mixed columns, fitted if it is None, and their views."""
-    names = set().union(*(groups or encoder.groups_).values())
-    columns = [j for j, name in enumerate(table.names) if name in names]
-    # A word among numbers is an error, not a category.
-    words, n_cells = table.words, table.cells.count()
-    check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
-    check_codes(table, columns)
-    frame = _frame(table, columns)
-    if encoder is None:
-        encoder = FrameEncoder(groups).fit(frame)
-        kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
-        table.notes.append(f"{_orientation(table)}; columns: {', '.join(kinds)}")
-    return encoder, encoder.transform(frame)
+            return list(zip(map(shown_name, names), files, texts, strict=True))
+    raise ValueError(f"--columns {' '.join(texts)}: two views have the same columns")
 
 
 # ----------------------------------------------------------------------------- arrays and cells
 
 
-def _read_whole(paths, kinds, options, turned, lazy, fitted):
-    """The `Data` of a file of arrays, or of files of cells."""
-    # A file that contains all views cannot be combined with others, unless all are cells.
-    path = next(path for path in paths if kinds[path] in ALONE)
-    if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
-        raise ValueError(f"{path} contains all views: pass only this file")
-    if options.join not in (None, ANY) and len(paths) == 1:
-        raise ValueError(f"--join matches several files by ids, but {path} is the only file")
-    # Cells keep their ids; arrays have none.
-    if kinds[path] in CELLS:
-        files = path if len(paths) == 1 else ", ".join(map(str, paths))
-        use = parse_use(options.views) if options.views else fitted.use if fitted else None
-        if fitted:
-            use = use_of_files(use, fitted.names, paths)
-        with errors_of(files):
-            cells, ids, views, notes = read_cells(paths, use, lazy, options.join)
-            if fitted and len(paths) > 1:
-                views = dict(zip(fitted.names, views.values(), strict=True))
-            elif fitted:
-                views = _views_of_model(views, fitted, path, notes)
-            for name in views if fitted else ():
-                views[name] = with_columns(views[name], name, fitted.columns)
-        ids, id_name = ids.to_numpy(dtype=object), ids.name or "sample"
-        return Data(views, None, ids, id_name, notes, cells=cells)
+def _read_cells(paths, options):
+    """The `Data` of files of cells, which have ids."""
+    saved, names = options.saved, options.names
+    use = parse_use(options.views) if options.views else saved.use if saved else None
+    if saved:
+        use = use_of_files(use, names, paths)
+    cells, ids, views, notes = read_cells(paths, use, options.lazy, options.join)
+    if saved and len(paths) > 1:
+        views = dict(zip(names, views.values(), strict=True))
+    elif saved:
+        views = _views_of_model(views, options, paths[0], notes)
+    for name in views if saved else ():
+        views[name] = with_columns(views[name], name, saved.columns)
+    y = labels_of(cells, options.truth, ids) if options.truth else None
+    return Data(views, y, ids.to_numpy(dtype=object), ids.name or "sample", notes, cells=cells)
 
-    with errors_of(path):
-        views, y, notes = read_arrays(
-            path,
-            views=options.views.split(",") if options.views else None,
-            truth=options.truth,
-            transpose=True if turned else False if NONE in options.transpose else None,
-            fit=fitted.n_features if fitted else None,
-            lazy=lazy,
-        )
-        if fitted:
-            views = _views_of_model(views, fitted, path, notes)
+
+def _read_arrays(path, is_turned, options):
+    """The `Data` of a file of arrays, which have no ids."""
+    views, y, notes = read_arrays(
+        path,
+        views=options.views.split(",") if options.views else None,
+        truth=options.truth,
+        transpose=True if is_turned else False if NONE in options.transpose else None,
+        fit=options.saved.n_features if options.saved else None,
+        lazy=options.lazy,
+    )
+    if options.saved:
+        views = _views_of_model(views, options, path, notes)
     return Data(views, y, notes=notes)
 
 
-def _views_of_model(views, fitted, path, notes):
+def _views_of_model(views, options, path, notes):
     """The views of one file by their names in a model; a single one needs no name."""
-    if len(views) == len(fitted.names) == 1:
-        return dict(zip(fitted.names, views.values(), strict=True))
-    names = [name for name in fitted.names if name in views]
-    unknown = [name for name in views if name not in fitted.columns]
-    if not names or unknown and len(names) < len(fitted.names):
+    fitted, known = options.names, options.saved.columns
+    if len(views) == len(fitted) == 1:
+        return dict(zip(fitted, views.values(), strict=True))
+    names = [name for name in fitted if name in views]
+    unknown = [name for name in views if name not in known]
+    if not names or unknown and len(names) < len(fitted):
         raise ValueError(
-            f"{path} has the views {shown(*views)}, but the model has {shown(*fitted.names)}: give "
+            f"{path} has the views {shown(*views)}, but the model has {shown(*fitted)}: give "
             "them the same names, or files as VIEW=FILE"
         )
     if unknown:

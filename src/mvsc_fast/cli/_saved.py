@@ -2,29 +2,38 @@
 
 import pickle
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from .. import __version__
 from ..judge._model_file import names_in
 from ..methods._prediction import SavedPredictor, native_model, note_content
+from ..views._columns import fitted_columns
 from ._outputs import replaced
 
 FACTS = {"id_name": str, "one_table": bool, "version": str, "use": (str, list, dict)}  # of notes
-KEYS = {"model", "views", "columns", "n_features", "encoder", *FACTS}
 
 
-def save_model(path, content):
-    """Write a dict with a model as a pickle or, with the suffix .mvsc, as a model file."""
-    with replaced(path, "wb") as stream:
-        if is_native(path):
-            facts = {name: content[name] for name in FACTS}
-            model, names, columns = content["model"], content["views"], content["columns"]
-            stream.write(native_model(model, names, columns, **facts))
-        else:
-            stream.write(pickle.dumps(content))
+class Saved(NamedTuple):
+    """A model, and what new samples need that the model does not know."""
 
+    model: Any
+    id_name: str | None = None  # the name of the column with the ids
+    one_table: bool | None = None  # whether all views are columns of one table
+    version: str | None = __version__  # of the package that saved the model
+    use: Any = None  # matrices of cells
+    encoder: Any = None  # of groups of mixed columns
 
-def is_native(path):
-    """Whether a path has the suffix .mvsc, of model files for `SavedPredictor` and C."""
-    return Path(path).suffix.lower() == ".mvsc"
+    @property
+    def columns(self):
+        """Names of the columns of each view, or None, by the name of the view."""
+        columns = [None if names is None else list(names) for names in fitted_columns(self.model)]
+        return dict(zip(self.model.view_names_in_, columns, strict=True))
+
+    @property
+    def n_features(self):
+        """Number of features of each view by its name."""
+        model = self.model
+        return dict(zip(model.view_names_in_, model.n_features_per_view_, strict=True))
 
 
 def check_suffix(path):
@@ -35,30 +44,41 @@ def check_suffix(path):
         )
 
 
-def _load_native(path):
-    """The content of a model file, as `save_model` got it."""
-    model = SavedPredictor(path)
-    names, columns, n_features, note = names_in(model.predictor_.model.image)
-    model.view_names_in_ = names
-    # The note of a file of another program may contain anything.
-    note = note_content(note)
-    facts = {key: note[key] for key in FACTS if isinstance(note.get(key), FACTS[key])}
-    content = {"model": model, "views": names, "columns": columns, "n_features": n_features}
-    return {**dict.fromkeys(FACTS), "encoder": None, **content, **facts}
+def is_native(path):
+    """Whether a path has the suffix .mvsc, of model files for `SavedPredictor` and C."""
+    return Path(path).suffix.lower() == ".mvsc"
+
+
+def save_model(path, saved):
+    """Write a `Saved` as a pickle of a dict or, with the suffix .mvsc, as a model file."""
+    content = saved._asdict()
+    with replaced(path, "wb") as stream:
+        if is_native(path):
+            facts = {name: content[name] for name in FACTS}
+            names = saved.model.view_names_in_
+            stream.write(native_model(saved.model, names, saved.columns.values(), **facts))
+        else:
+            stream.write(pickle.dumps(content))
 
 
 def load_model(path):
-    """Read a dict that `save_model` wrote; a pickle of another version warns."""
+    """Read the `Saved` that `save_model` wrote; a pickle of another version warns."""
     if is_native(path):
-        return _load_native(path)
+        model = SavedPredictor(path)
+        names, _, _, note = names_in(model.predictor_.model.image)
+        model.view_names_in_ = names
+        # The note of a file of another program may contain anything.
+        note = note_content(note)
+        facts = {key: note[key] for key in FACTS if isinstance(note.get(key), FACTS[key])}
+        return Saved(model, **{"version": None, **facts})
     data = Path(path).read_bytes()
     try:
-        content = pickle.loads(data)
-        if not (content.keys() >= KEYS and hasattr(content["model"], "predict")):
+        saved = Saved(**pickle.loads(data))
+        if not hasattr(saved.model, "predict"):
             raise ValueError("it has no model")
     except Exception as error:  # files that are damaged or of another version raise any error
         raise ValueError(
             f"{path} is not a model that mvsc-fast cluster --save wrote, or it is damaged or "
             f"of another version ({type(error).__name__}: {error})"
         ) from error
-    return content
+    return saved

@@ -52,6 +52,7 @@ class Reading(NamedTuple):
     id_name: str | None = None  # of the column of ids in the fit
     transposed: bool = False  # then the ids are names of features
     prefix: str = ""  # of values of options that are for this file alone
+    columns: list = []  # texts of --columns
 
 
 @dataclass
@@ -67,6 +68,18 @@ class Table:
     notes: list = field(default_factory=list)
     reading: Reading = Reading()
     can_exclude: bool = True  # whether --columns can exclude some of its columns
+
+
+def without_packing(path):
+    """A path without .gz and the like."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+
+
+def table_kind(path):
+    """The suffix of a table without .gz, or None for other files."""
+    suffix = without_packing(path).suffix.lower()
+    is_packed = path.suffix.lower() != suffix
+    return suffix if suffix in TEXT or not is_packed and suffix in (*EXCEL, *PARQUET) else None
 
 
 def read_table(path, name, kind, reading):
@@ -157,10 +170,10 @@ def _read_text(path, name, reading):
 def _as_utf8(content, name):
     """A text without the mark of UTF-8; raise ValueError if it has another encoding."""
     try:
-        is_text = "\0" not in content.decode()
+        content.decode()
     except UnicodeDecodeError:
-        is_text = False
-    if not is_text:
+        content = b"\0"
+    if b"\0" in content:
         raise ValueError(f"{name} is no text in UTF-8: save it as such, or with its suffix (.gz)")
     return content.removeprefix(codecs.BOM_UTF8)
 
@@ -252,12 +265,6 @@ def _read_excel(path, name, reading):
     cells = cells.set_axis(cells.index + 1).set_axis(range(cells.shape[1]), axis=1)
     # The table begins at the first row with content; its rows have the numbers of the sheet.
     cells = cells[cells.notna().any(axis=1).to_numpy().argmax() :]
-    title, *others = cells.iloc[0].tolist()
-    if reading.header and others and pandas.notna(title) and pandas.isna(others).all():
-        raise ValueError(
-            f"{name}: row {cells.index[0]} has only {str(title)[:40]!r}, which is no header: "
-            "remove what is above the table"
-        )
     header = cells.iloc[0].map(as_text, na_action="ignore").fillna("").tolist()
     names = _column_names(header, f"{name}: row {cells.index[0]}", reading)
     cells = cells[int(reading.header) :]
