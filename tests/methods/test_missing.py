@@ -53,7 +53,6 @@ def test_samples_that_lack_views_are_clustered_and_predicted(data, fitted):
     assert fitted.view_support_.shape == (3,) and fitted.view_support_.min() > 0.3
 
 
-@pytest.mark.filterwarnings("ignore:without any of the views that are used")
 def test_a_model_of_complete_views_predicts_samples_that_lack_some(data):
     complete, views, y = data
     model = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in complete])
@@ -65,6 +64,7 @@ def test_a_model_of_complete_views_predicts_samples_that_lack_some(data):
     assert label == model.predict([X[150:151] for X in complete])[0]
 
 
+@pytest.mark.filterwarnings("ignore:without any of the views that are used")
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_noise_with_gaps_is_still_excluded(share):
     views, _ = datasets.make_multiview_subspaces(700, 4, noise=0.3, random_state=0)

@@ -17,15 +17,16 @@ class InvalidParameterError(ValueError, TypeError):
 
 
 def check_integer(value, name, minimum):
-    """The integer ``value`` from ``minimum`` to the largest index; whole floats are integers."""
+    """The integer ``value``, at least ``minimum``; whole floats are integers, bools are not.
+
+    Integers above the largest index mean the same as it.
+    """
     whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not whole:
         raise InvalidParameterError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise InvalidParameterError(f"{name} == {value}, must be >= {minimum}")
-    if value > sys.maxsize:
-        raise InvalidParameterError(f"{name} == {value}, must be <= {sys.maxsize}")
-    return int(value)
+    return min(int(value), sys.maxsize)
 
 
 def check_number(value, name, low=None, high=None, *, open_interval=False):
