@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain
-from mvsc_fast.explanation import markers, stability
+from mvsc_fast.explanation import joint_graph, markers, stability
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,25 @@ def test_samples_without_any_view_are_in_no_cluster(views, form, max_samples):
     table = markers(model, given).to_frame()
     assert table["cluster"].unique().tolist() == [0, 1, 2]
     assert table[table["view"] == "rare"]["p"].isna().all()
+
+
+@pytest.mark.parametrize("n_good", [1, 2])
+def test_samples_that_have_excluded_views_alone_are_in_no_cluster(n_good):
+    sizes = (20,) * n_good
+    views, _ = datasets.make_multiview_subspaces(300, 3, n_features=sizes, random_state=0)
+    for X in views:
+        X[[4, 250]] = np.nan
+    views += [np.ones((300, 3)), np.full((300, 2), np.nan)]
+    views[0][7], views[-1][150] = np.nan, 1.0
+    model = fitted(views, max_samples=200)
+    told = explain(model, views)
+    assert told.clusters["cluster"].tolist() == [0, 1, 2]
+    n_lost = 3 if n_good == 1 else 2
+    assert told.clusters["samples"].sum() == 300 - n_lost
+    assert f"with the label -1: {n_lost} samples." in told.methods_paragraph
+    assert set(told.uncertain) <= set(np.flatnonzero(model.labels_ >= 0))
+    graph = joint_graph(model, views)
+    np.testing.assert_array_equal(np.diff(graph.indptr) > 0, model.labels_ >= 0)
 
 
 QUESTIONS = {

@@ -12,7 +12,7 @@ from ..judge._model_file import unpack
 from ..views._columns import check_columns, in_order
 from ..views._facts import refuse, summarise
 from ..views._lift import Lift, find_lift
-from ..views._missing import filled, mean_row
+from ..views._missing import filled, imputed, mean_row
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import spread
@@ -32,7 +32,7 @@ class BoundModel(NamedTuple):
     steps: list  # the earlier steps
     originals: object  # the views before these steps; None without steps
     labels: np.ndarray  # ``labels_`` in memory
-    samples: np.ndarray  # indices of the clustered samples
+    samples: np.ndarray  # indices of the clustered samples that have a label
     clusters: np.ndarray  # the distinct labels of these samples
     codes: np.ndarray  # index of the cluster of each clustered sample
     ids: np.ndarray  # names of the samples, or their indices
@@ -54,6 +54,17 @@ class BoundModel(NamedTuple):
         """Names of the other views."""
         return [name for i, name in enumerate(self.names) if i not in self.used]
 
+    @property
+    def complete(self):
+        """The used views; their missing rows are predicted from all views, as in the fit."""
+        complete = imputed(self.lifted)
+        return [complete[i] for i in self.used]
+
+    @property
+    def rows(self):
+        """Indices of ``samples`` in arrays of the model that have all of its ``samples_``."""
+        return np.searchsorted(getattr(self.model, "samples_", self.samples), self.samples)
+
 
 def bind_views(model, views):
     """The `BoundModel` of a model or a pipeline, and of views, which must be those of `fit`."""
@@ -70,7 +81,9 @@ def bind_views(model, views):
     if not hasattr(model, "labels_"):
         raise ValueError(f"{type(model).__name__} has no labels_ to explain")
     labels = np.asarray(model.labels_)
-    samples = getattr(model, "samples_", np.arange(len(labels)))
+    samples = np.arange(len(labels))
+    if hasattr(model, "samples_"):  # samples whose views were all excluded have the label -1
+        samples = model.samples_[labels[model.samples_] >= 0]
     clusters, codes = np.unique(labels[samples], return_inverse=True)
     ids = np.arange(len(labels)) if ids is None else ids
     names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))

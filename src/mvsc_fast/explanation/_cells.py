@@ -20,7 +20,7 @@ from ..judge._predictor import margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..spectral._leiden import edge_weights
 from ..views._frames import shown
-from ..views._missing import imputed, mean_row
+from ..views._missing import mean_row
 from ..views._rows import canonical_order, missing_rows, spread
 from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
@@ -46,15 +46,13 @@ def compute_relations(fit):
     """The `Relations` of a `BoundModel`, leave-one-out for clustered samples."""
     if fit.views is None:
         raise ValueError("relations are computed from features: pass the views, not similarities")
-    has_label = fit.labels[fit.samples] >= 0
-    fitted, labels = fit.samples[has_label], fit.labels
+    fitted, labels = fit.samples, fit.labels
     n, c, used = len(labels), int(labels.max()) + 1, fit.used
     scaling_of_view = getattr(fit.model, "scaling_", [None] * len(fit.views))
 
     # Ridge regression of labels on all views together, then on each alone, in an order that
     # depends on the samples alone. The leading directions of the features are regressed as well.
-    clustered = [fit.lifted[i][has_label] for i in used]
-    complete = imputed(clustered)
+    complete = fit.complete
     order = canonical_order(complete)
     rows = [ViewRows(X[order]) for X in complete]
     indicators = one_hot(labels[fitted[order]], c)
@@ -63,7 +61,7 @@ def compute_relations(fit):
     single_views = [[i] for i in range(len(used))]
     steps = []
     for i in used:
-        (X,) = scaled([fit.views[i][has_label]], [scaling_of_view[i]])
+        (X,) = scaled([fit.views[i]], [scaling_of_view[i]])
         steps.append(RowSteps(i, mean_row(X), scaling_of_view[i], fit.lifts[i]))
     for views in [range(len(used)), *single_views]:
         features = LandmarkFeatures([rows[i] for i in views], landmarks)
@@ -85,7 +83,8 @@ def compute_relations(fit):
             n_threads = fit.source.threads(n_threads)
             blocks = fit.source.per_row(_block, dtype, predictors, used, labels, roots, n_threads)
             columns[:] = np.asarray(blocks)
-    columns[fitted] = _columns(scores, clustered, labels[fitted], roots)
+    views = [fit.lifted[i] for i in used]
+    columns[fitted] = _columns(scores, views, labels[fitted], roots)
     columns[labels < 0] = np.nan
     margin, own_scores, embedding = np.split(columns, [1, 1 + len(used)], axis=1)
     weights = np.zeros((n, len(fit.views)), dtype=np.float32)
@@ -136,7 +135,8 @@ def compute_graphs(fit, relations, n_neighbors):
     graph = scipy.sparse.csr_array((n, n), dtype=np.float32)
     if scipy.sparse.issparse(affinity):
         A = edge_weights(affinity).tocoo()
-        ends = fit.samples[A.row], fit.samples[A.col]
+        clustered = getattr(fit.model, "samples_", fit.samples)
+        ends = clustered[A.row], clustered[A.col]
         graph = scipy.sparse.csr_array((A.data, ends), shape=(n, n))
         is_joined[ends[0]] = True
 

@@ -51,7 +51,7 @@ def judge_labels(fit):
     else:
         # Ridge regression on the features of the views, in an order that depends on the samples
         # alone, so that no result depends on how they are stored.
-        judge, order = judge_of([fit.lifted[i] for i in fit.used])
+        judge, order = judge_of(fit.complete)
         labelling = [codes[order].astype(np.int64)]
         predictability = float(judge(labelling, c, adjusted_mutual_information)[0])
         scores = np.empty_like(indicators)
@@ -76,8 +76,7 @@ def _combine(fit, margin):
     candidates = getattr(fit.model, "candidates_", None) or {}
     if "labels" not in candidates:
         return margin
-    columns = np.searchsorted(fit.model.samples_, fit.samples)
-    labellings = candidates["labels"][:, columns]
+    labellings = candidates["labels"][:, fit.rows]
     agreeing = np.zeros(len(fit.codes))
     for labels in labellings:
         # Clusters of a candidate have other numbers: they are matched one to one first.
@@ -94,13 +93,14 @@ def stay_together(codes, labels):
     return partner[codes] == labels
 
 
-def find_embedding(model, n_clusters):
+def find_embedding(fit):
     """Embedding of the samples, or None if the model has none."""
+    model = fit.model
     if hasattr(model, "embedding_"):
-        return model.embedding_
+        return model.embedding_[fit.rows]
     if not hasattr(model, "affinity_matrix_"):
         return None
-    return spectral_embedding(model.affinity_matrix_, n_clusters)
+    return spectral_embedding(model.affinity_matrix_, len(fit.clusters))[fit.rows]
 
 
 def cluster_part(fit, clusters, evidence, embedding):

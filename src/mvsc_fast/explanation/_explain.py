@@ -244,7 +244,7 @@ def explain(
     if ids.shape != fit.labels.shape:
         raise ValueError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
     with blas_threads(1):
-        embedding = find_embedding(fit.model, len(fit.clusters))
+        embedding = find_embedding(fit)
         evidence = judge_labels(fit)
         views_part, n_incomplete = describe_views(fit)
         profiles = compute_profiles(fit)

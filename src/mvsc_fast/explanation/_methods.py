@@ -111,7 +111,7 @@ def _sample_sentences(fit):
     sentences = []
     if n_labelled < n:
         n_lost = counted(n - n_labelled, "sample")
-        sentences.append(f"Without any view, and with the label -1: {n_lost}.")
+        sentences.append(f"Without any view that is used, and with the label -1: {n_lost}.")
     if m < n_labelled:
         sentences.append(
             f"{m} of {n} samples were clustered; the labels of the others were predicted."
@@ -194,7 +194,8 @@ def _choice_part(fit):
 
 def _matrix_pictures(fit):
     """Pictures of the affinity matrices of the clustered samples, by caption."""
-    model, labels = fit.model, fit.clusters[fit.codes]
+    model = fit.model
+    labels = fit.labels[getattr(model, "samples_", fit.samples)]
     affinity = getattr(model, "affinity_matrix_", None)
     pictures = {}
     if affinity is not None:

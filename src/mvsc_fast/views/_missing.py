@@ -187,14 +187,15 @@ def imputed(views, present=None):
     view. A row of Z concatenates the centred unit rows of the other views, 0 for missing ones, and
     is scaled to unit length. If the view has no negative entries, negative predictions are set to
     0. Views with missing rows are replaced by their unit rows, known and predicted; the others are
-    returned unchanged. ``present`` is the `presence` of the views, if it is known.
+    returned unchanged, and so is a view that no sample has. ``present`` is the `presence` of the
+    views, if it is known.
     """
     present = presence(views) if present is None else present
     if present.all():
         return views
     # Each view contributes centred unit rows; samples that lack it contribute zeros.
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
-    means = [np.asarray(U.mean(axis=0)).ravel() for U in units]
+    means = [np.asarray(U.mean(axis=0)).ravel() if U.shape[0] else None for U in units]
     rank = [np.cumsum(has) - 1 for has in present]
 
     def regressors(i, samples):
@@ -204,7 +205,8 @@ def imputed(views, present=None):
             if j != i:
                 part = np.zeros((len(samples), U.shape[1]), dtype=U.dtype)
                 rows_with_view = has[samples]
-                part[rows_with_view] = dense(U[rank[j][samples[rows_with_view]]]) - means[j]
+                if rows_with_view.any():
+                    part[rows_with_view] = dense(U[rank[j][samples[rows_with_view]]]) - means[j]
                 parts.append(part)
         return normalize(np.hstack(parts))
 
@@ -212,7 +214,7 @@ def imputed(views, present=None):
     # blocks.
     out = list(views)
     for i, (has, U, mean) in enumerate(zip(present, units, means, strict=True)):
-        if has.all():
+        if has.all() or not has.any():
             continue
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
         Z = regressors(i, learned)
