@@ -123,7 +123,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     warn_of_gaps(summary.views, source.titles, log)
     warn_of_zeros(summary.zeros)
     warn_of_zero_rows(summary.views, source.titles)
-    samples = np.setdiff1d(np.arange(source.n_samples), summary.lost)
+    samples = np.setdiff1d(np.arange(source.n_samples), summary.lost, assume_unique=True)
     check_clusters(max(n_clusters, 2), len(samples))
 
     # The rows of some samples, as they are and scaled, with filled cells
