@@ -159,15 +159,11 @@ def test_the_smallest_cluster_of_each_suggestion_is_printed(five):
     assert five.hidden == {}
 
 
-def test_a_group_within_a_cluster_is_named():
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.repeat(np.arange(3), [100, 88, 12]))
-    means = np.zeros((3, 12))
-    means[0, 0], means[2, 1] = 20, 6
-    views = [means[y] + rng.standard_normal((200, 12)) for _ in "ab"]
+def test_a_group_within_a_cluster_is_named(views_with_small_group):
+    views, small_group = views_with_small_group
     result = suggest_n_clusters(views, max_clusters=2, random_state=0)
     (cluster,) = result.hidden
-    np.testing.assert_array_equal(result.hidden[cluster], np.flatnonzero(y == 2))
+    np.testing.assert_array_equal(result.hidden[cluster], small_group)
     assert result.sizes.tolist() == [100, 100]
     last = str(result).splitlines()[-1]
     assert f"Cluster {cluster} of 100 samples" in last and "12 of its samples" in last

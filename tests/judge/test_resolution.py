@@ -39,16 +39,12 @@ def test_the_smallest_cluster_of_each_resolution_is_printed(result):
     assert result.sizes.keys() == {supported} and result.sizes[supported].tolist() == [40] * 9
 
 
-def test_a_group_within_a_cluster_is_named():
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.repeat(np.arange(3), [100, 88, 12]))
-    means = np.zeros((3, 12))
-    means[0, 0], means[2, 1] = 20, 6
-    views = [means[y] + rng.standard_normal((200, 12)) for _ in "ab"]
+def test_a_group_within_a_cluster_is_named(views_with_small_group):
+    views, small_group = views_with_small_group
     result = suggest_resolution(views, resolutions=[0.05], random_state=0)
     assert result.sizes[0.05].tolist() == [100, 100]
     ((cluster, samples),) = result.hidden[0.05].items()
-    np.testing.assert_array_equal(samples, np.flatnonzero(y == 2))
+    np.testing.assert_array_equal(samples, small_group)
     last = str(result).splitlines()[-1]
     assert f"0.05: Cluster {cluster} of 100 samples" in last and "12 of its samples" in last
 
