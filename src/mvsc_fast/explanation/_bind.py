@@ -61,9 +61,14 @@ class BoundModel(NamedTuple):
         return [complete[i] for i in self.used]
 
     @property
+    def clustered(self):
+        """Indices of the samples of the arrays of the model: also those without a label."""
+        return getattr(self.model, "samples_", self.samples)
+
+    @property
     def rows(self):
-        """Indices of ``samples`` in arrays of the model that have all of its ``samples_``."""
-        return np.searchsorted(getattr(self.model, "samples_", self.samples), self.samples)
+        """Rows of ``samples`` in these arrays."""
+        return np.searchsorted(self.clustered, self.samples)
 
 
 def bind_views(model, views):

@@ -135,8 +135,7 @@ def compute_graphs(fit, relations, n_neighbors):
     graph = scipy.sparse.csr_array((n, n), dtype=np.float32)
     if scipy.sparse.issparse(affinity):
         A = edge_weights(affinity).tocoo()
-        clustered = getattr(fit.model, "samples_", fit.samples)
-        ends = clustered[A.row], clustered[A.col]
+        ends = fit.clustered[A.row], fit.clustered[A.col]
         graph = scipy.sparse.csr_array((A.data, ends), shape=(n, n))
         is_joined[ends[0]] = True
 

@@ -195,7 +195,7 @@ def _choice_part(fit):
 def _matrix_pictures(fit):
     """Pictures of the affinity matrices of the clustered samples, by caption."""
     model = fit.model
-    labels = fit.labels[getattr(model, "samples_", fit.samples)]
+    labels = fit.labels[fit.clustered]
     affinity = getattr(model, "affinity_matrix_", None)
     pictures = {}
     if affinity is not None:

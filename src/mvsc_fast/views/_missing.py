@@ -195,7 +195,10 @@ def imputed(views, present=None):
         return views
     # Each view contributes centred unit rows; samples that lack it contribute zeros.
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
-    means = [np.asarray(U.mean(axis=0)).ravel() if U.shape[0] else None for U in units]
+    means = [
+        np.asarray(U.mean(axis=0)).ravel() if U.shape[0] else np.zeros(U.shape[1], dtype=U.dtype)
+        for U in units
+    ]
     rank = [np.cumsum(has) - 1 for has in present]
 
     def regressors(i, samples):
@@ -205,8 +208,7 @@ def imputed(views, present=None):
             if j != i:
                 part = np.zeros((len(samples), U.shape[1]), dtype=U.dtype)
                 rows_with_view = has[samples]
-                if rows_with_view.any():
-                    part[rows_with_view] = dense(U[rank[j][samples[rows_with_view]]]) - means[j]
+                part[rows_with_view] = dense(U[rank[j][samples[rows_with_view]]]) - means[j]
                 parts.append(part)
         return normalize(np.hstack(parts))
 
