@@ -55,7 +55,7 @@ def test_samples_may_lack_views():
 @pytest.mark.parametrize(
     ("other", "warning", "atol"),
     [
-        (np.random.default_rng(0).standard_normal((220, 30)), "excluded as noise", 0.1),
+        (np.random.default_rng(0).standard_normal((220, 30)), "excluded as noise", 0.01),
         (np.ones((220, 3)), "view 2", 0),
     ],
     ids=["noise", "constant"],
@@ -66,7 +66,10 @@ def test_views_without_clusters_are_set_aside(other, warning, atol):
     with pytest.warns(UserWarning, match=warning) as caught:
         result = suggest_n_clusters([*views, other], max_clusters=8, random_state=0)
     assert caught[0].filename == __file__ and result.n_clusters == 4
-    np.testing.assert_allclose(result.criterion, expected.criterion, rtol=0, atol=atol)
+    # With fewer clusters than 4, rounding decides which of them are one.
+    same = expected.counts >= 4
+    criteria = result.criterion[same], expected.criterion[same]
+    np.testing.assert_allclose(*criteria, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("n_missing", [5, 80])
