@@ -131,8 +131,9 @@ def test_nothing_depends_on_the_number_of_workers(data):
 
 def test_frames_texts_pipelines_and_missing_views_pass_through(data):
     index = [f"id{i}" for i in range(90)]
-    views = {"a": pd.DataFrame(data[:, :4], index=index), "b": pd.DataFrame(data[:, 4:], index)}
-    views["b"].iloc[:5] = np.nan
+    X = data.copy()
+    X[:5, 4:] = np.nan
+    views = {"a": pd.DataFrame(X[:, :4], index), "b": pd.DataFrame(X[:, 4:], index)}
     views["text"] = [f"{'far' if i < 30 else 'near'} away" for i in range(90)]
     steps = {"a": StandardScaler(), "b": StandardScaler(), "text": CountVectorizer()}
     model = make_pipeline(PerView(steps), ConsensusTLRR(2))
