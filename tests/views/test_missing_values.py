@@ -5,7 +5,6 @@ import re
 import dask.array as da
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse
 
@@ -176,13 +175,18 @@ def test_missing_rows_of_frames_keep_ids_and_names():
         (np.eye(3), [1, 0, 1], "one boolean for each of 3 rows, got int64"),
         (np.ones(3), None, "1D array of 3 entries"),
         ([["a", "b"]], None, "contains text"),
-        (pl.DataFrame({"x": [0.0]}), None, r"X.to_pandas\(\)"),
         (da.ones((3, 2)), None, "is a Array: pass an array, a sparse matrix or a pandas DataFrame"),
     ],
 )
 def test_what_cannot_be_made_missing_is_refused(X, mask, message):
     with pytest.raises(ValueError, match=message):
         missing(X, mask)
+
+
+def test_frames_of_polars_are_made_missing_in_pandas():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match=r"X.to_pandas\(\)"):
+        missing(pl.DataFrame({"x": [0.0]}))
 
 
 def test_aligned_sparse_frames_stay_sparse():
