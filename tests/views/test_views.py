@@ -220,7 +220,7 @@ def test_tables_that_pandas_reads():
     np.testing.assert_array_equal(given.load()[0], [[1, 1], [2, 0], [3, 2]])
     decimals = table.append_column("z", pa.array([1, 2, 3], pa.decimal128(3, 1)))
     np.testing.assert_array_equal(check_views([decimals])[0][:, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="view 0 contains .* in column 'z'"):
+    with pytest.raises(ValueError, match="view 0 contains (text|str) in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
 
 
