@@ -28,7 +28,13 @@ from pathlib import Path
 from timing import ONE_THREAD, ROOT, markdown_table
 
 # What the package writes is no measurement, and TLRR is not used by tables of structure.
-WRITING = ["cli", "explanation/_plots.py", "_utils/figures.py", "_utils/page.css", "_utils/parts.py"]
+WRITING = [
+    "cli",
+    "explanation/_plots.py",
+    "_utils/figures.py",
+    "_utils/page.css",
+    "_utils/parts.py",
+]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
 WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
 README = "README.md"
