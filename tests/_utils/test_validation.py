@@ -26,31 +26,30 @@ def changed(W, index, value):
     return W
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda W: [A for A in W],
-        lambda W: np.asfortranarray(W),
-        lambda W: np.repeat(W, 2, axis=2)[:, :, ::2],
-        lambda W: W.tolist(),
-        lambda W: W.astype(">f8"),
-    ],
-    ids=["list", "fortran", "strided", "nested lists", "big-endian"],
-)
-def test_layouts_have_one_result(make):
-    W = random_similarities(2, 5)
-    np.testing.assert_array_equal(solved(make(W)), solved(W))
-
-
-def test_types_and_read_only_and_memory_mapped_tensors(tmp_path):
+def test_layouts_have_one_result_and_are_not_changed(tmp_path):
     W = random_similarities(2, 5)
     expected, before = solved(W), W.copy()
     W.flags.writeable = False
-    np.testing.assert_array_equal(solved(W), expected)
-    np.testing.assert_array_equal(solved(memory_map(W, tmp_path)), expected)
+    layouts = {
+        "read-only": W,
+        "list": list(W),
+        "nested lists": W.tolist(),
+        "Fortran": np.asfortranarray(W),
+        "strided": np.repeat(W, 2, axis=2)[:, :, ::2],
+        "big-endian": W.astype(">f8"),
+        "memory map": memory_map(W, tmp_path),
+    }
+    for name, other in layouts.items():
+        np.testing.assert_array_equal(solved(other), expected, err_msg=name)
     np.testing.assert_array_equal(W, before)
+
+
+def test_types_of_tensors():
     for dtype, result in ((np.float32,) * 2, (np.float16, np.float32), (np.int8, np.float64)):
         assert solved(np.ones((2, 5, 5), dtype=dtype)).dtype == result
+    if np.dtype(np.longdouble).itemsize > 8:  # elsewhere it is a float64
+        with pytest.raises(ValueError, match="float64"):
+            tlrr(np.ones((1, 2, 2), dtype=np.longdouble))
 
 
 SPARSE = scipy.sparse.csr_matrix(np.ones((6, 6), dtype=np.float32))
@@ -61,16 +60,13 @@ SPARSE = scipy.sparse.csr_matrix(np.ones((6, 6), dtype=np.float32))
     [
         ([], "empty"),
         (np.ones((3, 3)), r"\(v, n, n\), .*\(3, 3\)"),
-        (np.ones((0, 3, 3)), "one"),
         (np.ones((2, 0, 0)), "no samples"),
-        (np.ones((2, 3, 4)), r"slice 0 .*\(3, 4\)"),
-        (np.ones((4, 4, 3)), r"\(4, 3\), .*numpy.moveaxis\(A, 2, 0\)"),
+        (np.ones((4, 4, 3)), r"slice 0 .*\(4, 3\), .*numpy.moveaxis\(A, 2, 0\)"),
         ([np.ones((3, 3)), np.ones((4, 4))], "slice 1 .*4 .*slice 0 .*3"),
         (np.ones((1, 3, 3), dtype=complex), "Complex"),
         (np.full((1, 2, 2), "a", dtype=object), "object"),
         (changed(np.ones((2, 3, 3)), (1, 0), np.nan), "slice 1 .*3 NaN"),
         (changed(np.ones((2, 3, 3)), (1, 0, 0), -1e200), r"slice 1 .*1e\+200"),
-        ([np.ones((3, 3)), np.ones((3, 4))], r"slice 1 .*\(3, 4\)"),
         ([np.ones((3, 3)), np.ones(3)], r"slice 1 .*\(3,\)"),
         ([SPARSE * np.float32(1e24)], r"slice 0 .*1e\+24"),
         ([SPARSE, SPARSE[:5, :5]], "slice 1 .*5 .*slice 0 .*6"),
@@ -79,12 +75,6 @@ SPARSE = scipy.sparse.csr_matrix(np.ones((6, 6), dtype=np.float32))
 def test_bad_tensors(W, facts):
     with pytest.raises(ValueError, match=facts):
         tlrr(W)
-
-
-@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="it is a float64 here")
-def test_numbers_of_more_than_64_bits_are_refused():
-    with pytest.raises(ValueError, match="float64"):
-        tlrr(np.ones((1, 2, 2), dtype=np.longdouble))
 
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="no array of 32 bits is as large")
@@ -123,12 +113,9 @@ def test_the_first_entry_that_is_not_finite_is_named(make):
         nearest_neighbors([make(X)])
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_memory_for_cached_files_is_available(version, tmp_path, monkeypatch):
+def test_memory_for_cached_files_is_available(tmp_path, monkeypatch):
     """The limit of a container less what it uses, of which cached files are given back."""
-    kinds = [("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")]
-    kinds.insert(0, ("memory.max", "memory.current", "inactive_file"))
-    names = kinds[2 - version]
+    names = "memory.max", "memory.current", "inactive_file"
     folder, meminfo = tmp_path / "cgroup", tmp_path / "meminfo"
     folder.mkdir()
     monkeypatch.setattr(f"{VALIDATION}.CGROUPS", [("/nowhere", *names), (folder, *names)])

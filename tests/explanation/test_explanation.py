@@ -12,15 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from mvsc_fast import (
-    TLRR,
-    ConsensusTLRR,
-    explain,
-    label_predictability,
-    similarity,
-    structure_test,
-    suggest_n_clusters,
-)
+import mvsc_fast
+from mvsc_fast import TLRR, ConsensusTLRR, explain, label_predictability, similarity
 from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
 
@@ -151,8 +144,8 @@ def test_warnings_of_the_fit_stand_first(consensus, data, explanation):
 
 
 def test_a_test_of_structure_and_a_suggestion_answer_open_questions(consensus, data, explanation):
-    structure = structure_test(data[0], 3, n_rotations=2, max_samples=40, random_state=0)
-    counts = suggest_n_clusters(data[0][:2], max_clusters=4, random_state=0)
+    structure = mvsc_fast.structure_test(data[0], 3, n_rotations=2, max_samples=40, random_state=0)
+    counts = mvsc_fast.suggest_n_clusters(data[0][:2], max_clusters=4, random_state=0)
     told = explain(consensus, data[0], structure=structure, counts=counts)
     assert told.findings[0].title == "Structure"
     assert told.findings[0].sentences[0] == structure.sentence
@@ -164,13 +157,6 @@ def test_a_test_of_structure_and_a_suggestion_answer_open_questions(consensus, d
     for name in ("structure_test", "suggest_n_clusters"):
         assert name in unknown(explanation)
     assert "Not known" not in [part.title for part in told.findings]
-
-
-def test_the_text_fits_a_terminal(explanation, tlrr, data):
-    for told in (explanation, explain(tlrr, data[0][:2])):
-        lines = str(told).splitlines()
-        assert max(map(len, lines)) < 80 and repr(told) == str(told)
-        assert not any(line != line.rstrip() for line in lines)
 
 
 def test_all_excluded_views_have_a_remark(data):
@@ -193,13 +179,16 @@ def test_groups_of_views_that_show_different_clusters_are_numbered():
     assert [remark[:12] for remark in remarks] == ["group 1 of 2"] * 2 + ["group 2 of 2"] * 2
 
 
-def test_the_certificate_of_tlrr_is_told(tlrr, data):
+def test_the_certificate_of_tlrr_is_told_and_texts_fit_a_terminal(tlrr, data, explanation):
     told = explain(tlrr, data[0][:2])
     assert part(told, "How the labels were chosen").sentences == [
         f"{tlrr.n_iter_} iterations.",
         f"The relative duality gap of the tensor is {tlrr.gap_:.2g}.",
     ]
     assert "TLRR is the method of Jia Y., Liu H." in told.methods_paragraph
+    for text in (str(told), repr(explanation)):
+        assert max(map(len, text.splitlines())) < 80
+        assert not any(line != line.rstrip() for line in text.splitlines())
 
 
 def test_samples_that_were_not_clustered_have_no_margin(data):
@@ -218,22 +207,23 @@ def test_samples_that_were_not_clustered_have_no_margin(data):
     assert "100 of 210 samples were clustered" in told.methods_paragraph
 
 
-def test_similarities_are_explained_by_neighbors(data):
+def test_other_estimators_are_explained(data):
     W = similarity.nearest_neighbors(data[0][:2])
     told = explain(TLRR(3, affinity="precomputed", random_state=0).fit(W), W)
     assert told.predictability > 0.9 and told.profiles is None and told.views["support"].min() > 0
-
-
-def test_other_estimators_are_explained_by_views(data):
     views = [X[:60] for X in data[0][:2]]
     told = explain(LMSC(3, random_state=0).fit(views), views)
     assert "silhouette" in told.clusters
     assert "iterations" in part(told, "How the labels were chosen").sentences[0]
-    bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]), [views[0]])
+    bare = explain(KMeans(n_init=1, random_state=0).fit(views[0]), [views[0]])
     assert bare.views["support"].shape == (1,)
+    assert "n_clusters=8" in bare.methods_paragraph  # although it is the default
     assert "KMeans has neither embedding_ nor affinity_matrix_" in unknown(bare)
     bare = explain(fitted(data[0], store="labels"), data[0])  # which kept only labels
     assert "silhouette" not in bare.clusters and bare.clusters["predictable"].min() > 0.9
+    model = KMeans(3, n_init=1, random_state=0).fit(views[0])
+    model.embedding_ = np.ones((60, 2))  # all samples at one place
+    assert (explain(model, views[:1]).clusters["silhouette"] == 0).all()
 
 
 def test_a_pipeline_is_explained_by_its_last_step(data):
@@ -295,14 +285,3 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
 
     monkeypatch.setattr("mvsc_fast.explanation._bind.find_lift", decide)
     np.testing.assert_array_equal(explain(model, views).samples["margin"], expected)
-
-
-def test_the_number_of_clusters_is_told_even_if_it_is_the_default():
-    X = np.random.default_rng(0).standard_normal((40, 3))
-    assert "n_clusters=8" in explain(KMeans(random_state=0).fit(X), X).methods_paragraph
-
-
-def test_samples_at_equal_places_of_an_embedding_have_silhouettes_of_0(data):
-    model = KMeans(3, n_init=1, random_state=0).fit(data[0][0])
-    model.embedding_ = np.ones((len(model.labels_), 2))
-    assert (explain(model, data[0][:1]).clusters["silhouette"] == 0).all()

@@ -35,27 +35,15 @@ ax = explanation.plot_embedding(np.eye(60), y, ax=ax)
 """
 
 
-@pytest.fixture(scope="module")
-def outputs():
-    """Kinds of what each cell shows: its pictures without pyplot, tables, then with pyplot."""
-    sources = [BEFORE, *PICTURES, *TABLES, WITH_PYPLOT, *PICTURES]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+def test_pictures_and_tables_are_shown_once():
+    """Pictures without pyplot, tables, then pictures with pyplot."""
+    pictures = [(source, "image/png") for source in PICTURES]
+    tables = [(source, "text/html") for source in TABLES]
+    shown = [*pictures, *tables, (WITH_PYPLOT, "image/png"), *pictures]
+    sources = [BEFORE, *(source for source, _ in shown)]
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, sources)))
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     nbclient.NotebookClient(notebook, timeout=300).execute(env=environment)
-    return [
-        [kind for output in cell.outputs for kind in output.get("data", {})]
-        for cell in notebook.cells
-    ]
-
-
-def test_pictures_are_shown_once(outputs):
-    n = len(PICTURES)
-    for kinds in (*outputs[1 : n + 1], *outputs[-n:]):
-        assert kinds.count("image/png") == 1
-    assert outputs[n + len(TABLES) + 1].count("image/png") == 1
-
-
-def test_tables_are_html(outputs):
-    n = len(PICTURES)
-    for kinds in outputs[n + 1 : n + 1 + len(TABLES)]:
-        assert kinds.count("text/html") == 1
+    for (source, kind), cell in zip(shown, notebook.cells[1:], strict=True):
+        kinds = [key for output in cell.outputs for key in output.get("data", {})]
+        assert kinds.count(kind) == 1, source

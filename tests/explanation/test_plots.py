@@ -54,7 +54,6 @@ def test_samples_are_sorted_by_label():
     expected = (LABELLINGS[:, order, None] == LABELLINGS[:, None, order]).mean(axis=0)
     np.testing.assert_allclose(ax.images[0].get_array(), expected)
     assert ax.images[0].get_clim() == (0, 1) and ax.images[0].colorbar.extend == "neither"
-    assert ax.images[0].colorbar.ax.get_ylabel() == "share of the labellings"
 
 
 def test_ticks_stand_where_a_group_ends():
@@ -67,7 +66,7 @@ def test_ticks_stand_where_a_group_ends():
         assert axis.get_label_text() == "samples by group"
 
 
-def test_names_of_groups_do_not_overlap():
+def test_names_of_groups_do_not_overlap_and_many_have_none():
     def looks(names):
         ticks = plot_similarity(np.eye(len(names)), names).xaxis.get_minor_ticks()
         return {(tick.label1.get_fontsize(), tick.label1.get_rotation()) for tick in ticks}
@@ -78,13 +77,10 @@ def test_names_of_groups_do_not_overlap():
     assert looks(["a" * 15, "b" * 16]) == {(10.0, 90.0)}
     labels = np.array([2.0, 1.0, 2.0])  # as they come from R
     assert texts(plot_similarity(np.eye(3), labels).xaxis.get_ticklabels(minor=True)) == ["1", "2"]
-
-
-@pytest.mark.parametrize(("count", "is_named"), [(15, True), (16, False)])
-def test_many_groups_have_no_names_along_axes(count, is_named):
-    ax = plot_similarity(np.eye(count), np.arange(count))
-    assert len(ax.get_xticks()) == count - 1 and len(ax.lines) == 2 * (count - 1)
-    assert (len(ax.get_xticks(minor=True)) == count) == is_named
+    for count, n_names in ((15, 15), (16, 0)):
+        ax = plot_similarity(np.eye(count), np.arange(count))
+        assert len(ax.get_xticks()) == count - 1 and len(ax.lines) == 2 * (count - 1)
+        assert len(ax.get_xticks(minor=True)) == n_names
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])

@@ -40,26 +40,25 @@ def test_small_groups_beside_large_ones():
     assert table["likelihood"][-1] == table["likelihood"].max()
 
 
-def is_used(views, c=3):
+def is_used(views, c):
     model = ConsensusTLRR(c, view_selection="all", random_state=0).fit(views)
     return "likelihood" in model.candidates_
 
 
-def test_discrete_columns_many_columns_and_few_samples_are_no_mixture():
+def test_discrete_columns_many_columns_few_samples_and_one_cluster_are_no_mixture():
     views, y = groups((80, 80, 80), (4, 5))
-    assert is_used(views)
+    assert is_used(views, 3) and not is_used(views, 1)
     rng, discrete = np.random.default_rng(0), np.column_stack([views[1], y > 0])
-    assert not is_used([views[0], discrete])
-    assert not is_used([views[0], discrete + 1e-9 * rng.normal(size=discrete.shape)])
-    assert not is_used(groups((80, 80, 80), (50, 51))[0])
-    assert not is_used(groups((12, 12, 11), (4, 5))[0])
+    assert not is_used([views[0], discrete], 3)
+    assert not is_used([views[0], discrete + 1e-9 * rng.normal(size=discrete.shape)], 3)
+    assert not is_used(groups((80, 80, 80), (50, 51))[0], 3)
+    assert not is_used(groups((12, 12, 11), (4, 5))[0], 3)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_subspaces_of_one_mean_are_no_mixture(seed):
-    views, y = datasets.make_multiview_subspaces(
-        300, 5, n_features=(8, 8, 8), noise=0.05, random_state=seed
-    )
+    shape = {"n_features": (8, 8, 8), "noise": 0.05}
+    views, y = datasets.make_multiview_subspaces(300, 5, **shape, random_state=seed)
     model = ConsensusTLRR(5, random_state=0).fit(views)
     assert "likelihood" not in model.candidates_
     assert adjusted_rand_score(y, model.labels_) >= 0.98
@@ -71,9 +70,3 @@ def test_the_labels_of_the_mixture_are_the_most_likely():
     labels = table["labels"][table["algorithm"] == "mixture"][0]
     points = np.hstack([normalize(X) for X in views])
     np.testing.assert_array_equal(most_likely(points, labels), labels)
-
-
-def test_a_single_cluster_has_no_likelihood():
-    views, _ = groups((80, 80), (4, 5))
-    model = ConsensusTLRR(1, random_state=0).fit(views)
-    assert not model.labels_.any() and "likelihood" not in model.candidates_

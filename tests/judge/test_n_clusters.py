@@ -30,6 +30,12 @@ def test_a_suggestion_has_its_reasons(five):
     # Far apart, clusters have silhouettes near 1 and the modularity 1 - 1 / 5.
     assert five.criterion[3] == pytest.approx(1.78, abs=0.04)
     assert repr(five).startswith("ClusterCounts(n_clusters=5, candidates=(5, ")
+    assert five.smallest[five.counts == 5].tolist() == [24] and five.sizes.tolist() == [24] * 5
+    first, second, *_ = str(five).splitlines()
+    assert "5 clusters, the smallest of 24 of 120 samples" in first
+    for c in five.candidates[1:]:
+        assert f"{c} clusters, the smallest of {five.smallest[five.counts == c][0]}" in second
+    assert five.hidden == {}
 
 
 def test_independent_of_the_order_of_the_samples_and_of_threads(five):
@@ -39,27 +45,19 @@ def test_independent_of_the_order_of_the_samples_and_of_threads(five):
     np.testing.assert_array_equal(again.criterion, five.criterion)
 
 
-def test_the_clusters_of_many_samples_are_those_of_a_sample():
+def test_the_clusters_of_many_samples_are_those_of_a_sample_which_may_lack_views():
     views = blobs(4, n=400)
-    result = suggest_n_clusters(views, max_samples=156, random_state=0)
+    views[0][:50], views[1][100:170] = np.nan, np.nan
+    named = dict(zip("ab", views, strict=True))
+    result = suggest_n_clusters(named, max_samples=156, random_state=0)
     assert result.n_samples == 156 and result.n_clusters == 4 and result.counts[-1] == 50
 
 
-def test_samples_may_lack_views():
-    views = blobs(4, n=160)
-    views[0][:20], views[1][40:70] = np.nan, np.nan
-    named = dict(zip("ab", views, strict=True))
-    assert suggest_n_clusters(named, max_clusters=10, random_state=0).n_clusters == 4
+NOISE = np.random.default_rng(0).standard_normal((220, 30)), "excluded as noise", 4, 0.01
+CONSTANT = np.ones((220, 3)), "view 2", 2, 0
 
 
-@pytest.mark.parametrize(
-    ("other", "warning", "least", "atol"),
-    [
-        (np.random.default_rng(0).standard_normal((220, 30)), "excluded as noise", 4, 0.01),
-        (np.ones((220, 3)), "view 2", 2, 0),
-    ],
-    ids=["noise", "constant"],
-)
+@pytest.mark.parametrize(("other", "warning", "least", "atol"), [NOISE, CONSTANT])
 def test_views_without_clusters_are_set_aside(other, warning, least, atol):
     views = blobs(4, n=220)
     expected = suggest_n_clusters(views, max_clusters=8, random_state=0)
@@ -153,16 +151,7 @@ def test_digits_of_the_package_are_ten():
     assert min(abs(c - 10) for c in result.candidates) <= 1
 
 
-def test_the_smallest_cluster_of_each_suggestion_is_printed(five):
-    assert five.smallest[five.counts == 5].tolist() == [24] and five.sizes.tolist() == [24] * 5
-    first, second, *_ = str(five).splitlines()
-    assert "5 clusters, the smallest of 24 of 120 samples" in first
-    for c in five.candidates[1:]:
-        assert f"{c} clusters, the smallest of {five.smallest[five.counts == c][0]}" in second
-    assert five.hidden == {}
-
-
-def test_a_group_within_a_cluster_is_named(views_with_small_group):
+def test_a_group_within_a_cluster_is_named_but_none_in_noise(views_with_small_group):
     views, small_group = views_with_small_group
     result = suggest_n_clusters(views, max_clusters=2, random_state=0)
     (cluster,) = result.hidden
@@ -170,9 +159,6 @@ def test_a_group_within_a_cluster_is_named(views_with_small_group):
     assert result.sizes.tolist() == [100, 100]
     last = str(result).splitlines()[-1]
     assert f"Cluster {cluster} of 100 samples" in last and "12 of its samples" in last
-
-
-def test_clusters_of_noise_hold_no_groups():
     noise = np.random.default_rng(0).standard_normal((150, 10))
     assert suggest_n_clusters([noise], max_clusters=2, random_state=0).hidden == {}
 

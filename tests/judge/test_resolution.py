@@ -28,15 +28,11 @@ def test_the_smallest_resolution_of_stable_clusters_is_supported(result):
     assert supported in (0.3, 1.0)
     assert result.stability[1] > 0.99 and result.predictability[1] > 0.99
     assert result.n_clusters[-1] > 20 and result.n_samples == 360
-
-
-def test_the_smallest_cluster_of_each_resolution_is_printed(result):
     assert result.smallest[1:4].tolist() == [40, 40, 40]
+    assert result.sizes.keys() == {supported} and result.sizes[supported].tolist() == [40] * 9
     lines = str(result).splitlines()
-    (supported,) = result.supported
     assert f"{supported:g}: 9 clusters, the smallest of 40, supported" in str(result)
     assert "supported" not in lines[0] and f"the smallest of {result.smallest[4]}" in lines[4]
-    assert result.sizes.keys() == {supported} and result.sizes[supported].tolist() == [40] * 9
 
 
 def test_a_group_within_a_cluster_is_named(views_with_small_group):
@@ -50,12 +46,11 @@ def test_a_group_within_a_cluster_is_named(views_with_small_group):
 
 
 def test_clusters_are_those_of_the_fit(result, nested):
-    for r, c, predictability in zip(
-        result.resolutions, result.n_clusters, result.predictability, strict=True
-    ):
-        labels = ConsensusTLRR(None, resolution=r, random_state=0).fit_predict(nested)
-        assert labels.max() + 1 == c
-        assert label_predictability(nested, labels) == pytest.approx(predictability, abs=1e-6)
+    for i, resolution in enumerate(result.resolutions):
+        labels = ConsensusTLRR(None, resolution=resolution, random_state=0).fit_predict(nested)
+        assert labels.max() + 1 == result.n_clusters[i]
+        predictability = label_predictability(nested, labels)
+        assert predictability == pytest.approx(result.predictability[i], abs=1e-6)
 
 
 def test_noise_supports_no_resolution_and_order_and_threads_change_nothing():

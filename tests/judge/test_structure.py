@@ -36,30 +36,20 @@ def test_thresholds_exceed_copies_by_a_margin_that_ends_at_the_largest_modularit
     np.testing.assert_allclose(test.thresholds, test.null * (1 + share))
 
 
-def test_neither_units_nor_axes_of_the_columns_matter(clusters, result):
+def test_neither_units_nor_axes_nor_the_origin_of_the_columns_matter(clusters, result):
     rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 5)))[0]
     turned = {name: 8 * X @ rotation for name, X in clusters.items()}
     other = structure_test(turned, 3, n_rotations=4, random_state=0)
     assert other.observed == pytest.approx(result.observed, rel=1e-3)
     np.testing.assert_allclose(other.null, result.null, rtol=1e-3)
-
-
-def test_clusters_do_not_depend_on_the_origin(clusters, result):
-    moved = {name: X + 10 for name, X in clusters.items()}
+    moved = {name: X + 10 for name, X in clusters.items()}  # now without negative entries
     other = structure_test(moved, 3, n_rotations=4, random_state=0)
     assert other.observed == pytest.approx(result.observed, rel=1e-3) and other.p_value == 0.2
-
-
-def test_as_many_clusters_as_samples_are_no_evidence():
-    test = structure_test([np.random.default_rng(0).standard_normal((30, 4))], 30, random_state=0)
-    assert test.observed < 0 and (test.thresholds >= test.null).all()
 
 
 def test_clusters_are_found_in_all_views_and_in_each(clusters, result):
     assert result.p_value == 0.2 and result.z > 3 and result.observed > result.null.max()
     assert {name: test.p_value for name, test in result.each.items()} == {"a": 0.2, "b": 0.2}
-    alone = structure_test([clusters["b"]], 3, n_rotations=4, random_state=0)
-    assert alone.p_value == 0.2 and alone.each == {}
 
 
 def test_clear_clusters_are_found_in_one_column():
@@ -153,10 +143,12 @@ def test_views_with_the_same_clusters_are_related_and_others_are_not(clusters):
     np.testing.assert_array_equal(test.thresholds, test.null)
 
 
-def test_copies_that_equal_the_samples_are_no_evidence(clusters):
+def test_neither_copies_like_the_samples_nor_clusters_of_one_sample_are_evidence(clusters):
     same = {"a": clusters["a"], "b": np.ones((60, 2))}
     test = structure_test(same, 3, n_rotations=4, permuted="b", random_state=0)
     assert test.p_value == 1 and (test.null == test.observed).all() and np.isnan(test.z)
+    test = structure_test([np.random.default_rng(0).standard_normal((30, 4))], 30, random_state=0)
+    assert test.observed < 0 and (test.thresholds >= test.null).all()
 
 
 def test_samples_that_lack_a_view_are_not_used(clusters):
@@ -165,15 +157,12 @@ def test_samples_that_lack_a_view_are_not_used(clusters):
     test = structure_test([a, b], 3, n_rotations=2, random_state=0)
     assert (test.n_samples, test.n_incomplete) == (46, 14)
     assert "46 samples (14 others" in test.sentence
+    assert structure_test(clusters, 3, n_rotations=2, max_samples=40).n_samples == 40
     a[:41] = np.nan
     with pytest.raises(ValueError, match="19 samples of 60 .* 20 "):
         structure_test([a, clusters["b"]], 3, n_rotations=2)
     with pytest.raises(ValueError, match="19 samples of 19 .* 20 "):
         structure_test([clusters["b"][:19]], 3, n_rotations=2)
-
-
-def test_some_of_many_samples_are_drawn(clusters):
-    assert structure_test(clusters, 3, n_rotations=2, max_samples=40).n_samples == 40
 
 
 def test_the_sentence_follows_the_numbers(result):

@@ -1,6 +1,5 @@
 """Views of a data frame of mixed columns."""
 
-from datetime import date
 from decimal import Decimal
 from importlib.util import find_spec
 
@@ -66,20 +65,15 @@ def test_groups_by_kind():
     frame["income"] = pd.Series([1, None] * 40, frame.index, dtype=object)
     frame["visits"] = pd.array([1, None] * 40, dtype="Int64")
     encoder = FrameEncoder().fit(frame)
-    assert encoder.groups_ == {
-        "numbers": ["age", "member", "income", "visits"],
-        "categories": ["plan", "level"],
-        "review": ["review"],
-    }
+    groups = {"numbers": ["age", "member", "income", "visits"], "categories": ["plan", "level"]}
+    assert encoder.groups_ == {**groups, "review": ["review"]}
     assert encoder.transform(frame)["numbers"]["visits"].isna().sum() == 40
 
 
-@pytest.mark.parametrize(
-    ("words", "kind"), [("new york city", "category"), ("so we came back", "text")]
-)
-def test_text_has_more_than_three_words(words, kind):
-    frame = pd.DataFrame({"place": [words, words.upper()] * 8})
-    assert FrameEncoder().fit(frame).kinds_ == {"place": kind}
+def test_text_has_more_than_three_words():
+    for words, kind in (("new york city", "category"), ("so we came back", "text")):
+        frame = pd.DataFrame({"place": [words, words.upper()] * 8})
+        assert FrameEncoder().fit(frame).kinds_ == {"place": kind}
 
 
 def test_a_pipeline_labels_new_customers():
@@ -107,23 +101,18 @@ def test_rare_and_unseen_categories():
 @pytest.mark.parametrize(
     ("groups", "column", "facts"),
     [
-        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), "'date' has values of type Timestamp"),
-        ({"a": ["date"]}, date(2020, 1, 1), "'date' .*date, such as 2020-01-01"),
+        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), "'date' .*Timestamp, such as 2026-01-01"),
         ({"a": ["absent"]}, 0, "no column 'absent'"),
         ({"a": ["review", "age"]}, 0, "'a' has text in column 'review'"),
         ({"a": "age"}, 0, "'a' must be a list"),
         ({"a": ["date", "date"]}, 0, "'date'"),
-        ({"a": {"date"}}, 0, "'date'"),
         ({"a": [["date"]]}, 0, "'date'"),
         ({"a": slice(2)}, 0, "slice"),
         ({"a": ["date"]}, [f"id{i}" for i in range(80)], "'date' has 80 different"),
         ({"a": ["date"]}, None, "'date' has no values"),
         ({"a": ["date"]}, "", "'date' has no values"),
-        ({"a": ["date"]}, np.inf, "'date' has infinite values"),
         ({"a": ["date"]}, [1e200, *range(79)], r"'date'.*1e\+150"),
-        ({"a": ["date"]}, 1j, "'date'.*complex"),
         ({"a": ["date"]}, [[1, 2]] * 80, "'date'.*list"),
-        ({"a": ["date"]}, [{"a": 1}] * 80, "'date'.*dict"),
         ({"a": ["date"]}, "a b c d", "'date' has no words"),
         ({}, 0, "groups must be a dict"),
     ],
@@ -178,12 +167,6 @@ def test_what_cells_contain_decides_not_how_they_are_stored():
     assert FrameEncoder().fit(stored).kinds_ == encoder.kinds_
     for name, view in encoder.transform(plain).items():
         pd.testing.assert_frame_equal(encoder.transform(stored)[name], view)
-
-
-def test_numbers_do_not_become_dates():
-    encoder = FrameEncoder().fit(pd.DataFrame({"x": [1.0, 2.0, 4.0]}))
-    with pytest.raises(ValueError, match="'x'.*datetime64"):
-        encoder.transform(pd.DataFrame({"x": pd.to_datetime(["2020-01-01"] * 3)}))
 
 
 def test_views_are_data_frames_whatever_output_is_set():

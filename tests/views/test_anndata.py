@@ -13,6 +13,7 @@ from mvsc_fast.views._anndata import read_anndata
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._rows import dense
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations within anndata and mudata
 IDS = [f"p{i}" for i in range(60)]
 
 
@@ -60,7 +61,6 @@ def test_objects_that_are_no_arrays_are_refused_unread(wrap):
 # ------------------------------------------------------------------ the real packages
 
 WHY = "needs anndata and mudata: pip install anndata mudata"
-real = pytest.mark.filterwarnings("ignore")  # their own deprecations
 
 
 @pytest.fixture
@@ -78,7 +78,6 @@ def mudata_of(modalities):
     return pytest.importorskip("mudata", reason=WHY).MuData(modalities)
 
 
-@real
 def test_fits_of_anndata_and_mudata_are_those_of_their_arrays(arrays, modalities):
     plain = ConsensusTLRR(3, random_state=0).fit(arrays)
     mdata = mudata_of(modalities)
@@ -100,7 +99,6 @@ def test_fits_of_anndata_and_mudata_are_those_of_their_arrays(arrays, modalities
     np.testing.assert_array_equal(alone.labels_, expected.labels_)
 
 
-@real
 def test_modalities_with_other_samples_lack_views(arrays, modalities):
     parts = {"rna": modalities["rna"][:50].copy(), "atac": modalities["atac"][:9:-1].copy()}
     parts["atac"].X = scipy.sparse.csr_matrix(parts["atac"].X)
@@ -122,7 +120,6 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
         ConsensusTLRR(3).fit(parts)
 
 
-@real
 def test_layers_and_embeddings_are_selected(arrays, modalities):
     one = modalities["rna"]
     both = from_anndata(one, use=["twice", "X_pca"])
@@ -144,7 +141,6 @@ def test_layers_and_embeddings_are_selected(arrays, modalities):
         check_views(modalities)
 
 
-@real
 def test_objects_of_different_samples_are_aligned(arrays, modalities):
     rna, atac = modalities["rna"], modalities["atac"][5:]
     aligned = align({"rna": rna, "atac": atac}, join="inner")
@@ -154,7 +150,6 @@ def test_objects_of_different_samples_are_aligned(arrays, modalities):
     np.testing.assert_array_equal(mixed[1], atac.X)
 
 
-@real
 def test_types_of_features_are_views(arrays, modalities):
     ad = pytest.importorskip("anndata", reason=WHY)
     both = ad.concat(modalities.values(), axis=1)
@@ -174,7 +169,6 @@ def test_types_of_features_are_views(arrays, modalities):
     assert list(from_anndata(both[:, :20])) == ["X"]
 
 
-@real
 def test_repeated_ids_of_modalities_are_named(modalities):
     modalities["atac"].obs_names = [IDS[0], *IDS[:-1]]
     with pytest.raises(ValueError, match="more than once in view 'atac': 'p0'"):

@@ -1,12 +1,12 @@
 """Rows as users see them: ties, extreme scales, missing rows, and what a fit draws and refuses."""
 
-import warnings
-
+import conftest
 import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
 from conftest import random_sparse
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
@@ -23,10 +23,8 @@ def fitted(views, n_clusters=3, **parameters):
     return ConsensusTLRR(n_clusters, random_state=0, **parameters).fit(views)
 
 
-def quietly(views, *args, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return fitted(views, *args, **parameters)
+def quietly(views, n_clusters=3, **parameters):
+    return conftest.fitted(ConsensusTLRR(n_clusters, random_state=0, **parameters), views)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
@@ -68,29 +66,22 @@ def test_ties_have_one_label_in_any_order(views, wrap, max_samples):
         assert adjusted_rand_score(quietly(wide).labels_, model.labels_) == 1
 
 
+@pytest.mark.filterwarnings("ignore:view 0 lacks")
 def test_a_row_is_missing_if_it_lacks_more_than_half_of_its_cells(views):
     views[0] = views[0][:, :4]
     model = quietly(views)
     new = [X[:2].copy() for X in views]
     new[0][:] = NAN
-    missing = quietly_margin(model, new)
+    missing = model.predict_margin(new)
     new[0][:, 0] = views[0][:2, 0]
-    np.testing.assert_array_equal(quietly_margin(model, new), missing)
+    np.testing.assert_array_equal(model.predict_margin(new), missing)
     new[0][:, 1] = views[0][:2, 1]
-    assert (quietly_margin(model, new) != missing).all()
+    assert (model.predict_margin(new) != missing).all()
 
 
-def quietly_margin(model, views):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of missing cells
-        return model.predict_margin(views)
-
-
-def in_blocks(X):
-    return da.from_array(X, chunks=(7, -1))
-
-
-@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array, in_blocks])
+@pytest.mark.parametrize(
+    "wrap", [np.asarray, scipy.sparse.csr_array, lambda X: da.from_array(X, chunks=(7, -1))]
+)
 def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
     views[1][11, 3], views[1][12, 0] = -np.inf, np.inf
     views[2][5, 5] = 1e308
@@ -120,9 +111,8 @@ def test_cells_that_cannot_be_filled_are_refused(views, cells, values, wrap, mes
 def test_a_subsample_depends_on_the_seed_and_not_on_the_order(views):
     for X in views:
         X[3] = NAN
-    first, second = (
-        ConsensusTLRR(3, max_samples=30, random_state=seed).fit(views) for seed in (0, 1)
-    )
+    model = ConsensusTLRR(3, max_samples=30)
+    first, second = (clone(model).set_params(random_state=seed).fit(views) for seed in (0, 1))
     assert len(first.samples_) == 30 and 3 not in first.samples_ and first.labels_[3] == -1
     assert set(first.samples_) != set(second.samples_)
     back = fitted([X[::-1] for X in views], max_samples=30)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets
@@ -45,9 +46,8 @@ def similarities(i):
 @pytest.mark.parametrize("form", ["both", "columns", "rows", "sparse", "dict"])
 def test_similarities_of_data_frames_are_matched_by_id(method, form):
     first, second = similarities(0), similarities(1)
-    expected = method(3, affinity="precomputed", random_state=0).fit(
-        [first.to_numpy(), second.to_numpy()]
-    )
+    model = method(3, affinity="precomputed", random_state=0)
+    expected = clone(model).fit([first.to_numpy(), second.to_numpy()])
     others = second.iloc[ORDER, ORDER[::-1]]
     if form in ("rows", "columns"):  # ids of one side stand for both
         others = second.iloc[ORDER, ORDER]
@@ -55,7 +55,7 @@ def test_similarities_of_data_frames_are_matched_by_id(method, form):
         others = others.set_axis(range(N), **drop)
     others = others.astype(pd.SparseDtype(float, 0.0)) if form == "sparse" else others
     views = {"a": first, "b": others} if form == "dict" else [first, others]
-    model = method(3, affinity="precomputed", random_state=0).fit(views)
+    model.fit(views)
     np.testing.assert_array_equal(model.similarity_, expected.similarity_)
     assert adjusted_rand_score(model.labels_, expected.labels_) == 1
 

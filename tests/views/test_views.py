@@ -51,9 +51,7 @@ def test_cells_of_matlab_are_lists(form):
 
 def test_views_with_samples_in_columns_are_recognised():
     turned = [X.T, np.vstack([X.T, X.T])]
-    with pytest.raises(
-        ValueError, match=r"view 1 has 4 samples.* all have 6 columns.* \[X\.T for X"
-    ):
+    with pytest.raises(ValueError, match=r"view 1 has 4 samples.* 6 columns.* \[X\.T for X"):
         check_views(turned)
     with pytest.raises(ValueError, match="same samples$"):
         check_views([X.T, X])
@@ -65,6 +63,9 @@ def test_types_are_kept_native():
     assert {A.dtype for A in check_views([single, double])} == {np.dtype(np.float64)}
     assert check_views([np.ones((3, 2), dtype=np.uint8)])[0].dtype == np.float64
     assert check_views([double])[0] is double
+    sparse = scipy.sparse.csr_array(X)
+    sparse.data = sparse.data.astype(">f8")
+    np.testing.assert_array_equal(check_views([sparse])[0].toarray(), X)
 
 
 @pytest.mark.parametrize(
@@ -72,16 +73,12 @@ def test_types_are_kept_native():
     [
         ([], "list of views is empty"),
         ({}, "dict of views is empty"),
-        (iter([]), "list of views is empty"),
         (iter([1.0, 2.0]), "1D array of 2 entries"),
-        ([np.ones((4, 2)), np.ones((3, 2))], "view 1 has 3 samples, view 0 has 4"),
         (np.ones((2, 3, 3)), r"X has shape \(2, 3, 3\): pass a list"),
         ([np.ones((4, 2)), np.ones(4)], "view 1 is a 1D array of 4 entries"),
-        ({"a": np.ones((4, 2)), "b": np.ones(4)}, "view 'b' is a 1D array"),
         ([scipy.sparse.coo_array(np.ones(5))], "view 0 is a 1D array of 5 entries"),
         ([np.ones(4), np.ones(4)], "list of 2 arrays that are 1D"),
         ([np.ones((4, 2)), None], "view 1 is None: remove it"),
-        ({"a": None, "b": np.ones((4, 2))}, "view 'a' is None"),
         ([np.ones((4, 2)), "b.csv"], "view 1 contains text, 'b.csv'"),
         ("b.csv", "X contains text, 'b.csv': read files"),
         ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "view 1 contains text"),
@@ -91,7 +88,6 @@ def test_types_are_kept_native():
         (X + 1j, "Complex data not supported: X has dtype complex128$"),
         ([X, np.array([[1, "a"]] * 6, dtype=object)], "view 1 contains text in column 1"),
         ([X, np.ones((6, 2), dtype="M8[D]")], "view 1 contains datetime64.*days since"),
-        ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
         ([X, da.ones((6, 2, 1))], r'view 1 has shape .6, 2, 1.: .*affinity="precomputed"'),
@@ -172,17 +168,10 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
 
 def test_columns_that_are_no_numbers_are_named(frames):
     pa = pytest.importorskip("pyarrow")
-    lists, structs = [[1.0, 2.0]] * 40, [{"a": 1.0}] * 40
+    lists = [[1.0, 2.0]] * 40
     for values, told in (
         (pd.Categorical(["x", "y"] * 20), "category in column 'new'.*OneHotEncoder"),
-        (
-            pd.array(["x", "y"] * 20, pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
-            "dictionary.* in column 'new'.*OneHotEncoder",
-        ),
-        (pd.array(["1"] * 40, pd.ArrowDtype(pa.large_string())), "string.* in column 'new'"),
         (pd.array(lists, pd.ArrowDtype(pa.array(lists).type)), "list.* in column 'new'"),
-        (pd.array(structs, pd.ArrowDtype(pa.array(structs).type)), "struct.* in column 'new'"),
-        (pd.array([b"1x"] * 40, pd.ArrowDtype(pa.binary())), "binary.* in column 'new'"),
         (np.array([1, "1_5"] * 20, dtype=object), "text in column 'new'"),
         (pd.date_range("2020", periods=40), "datetime64.* in column 'new'"),
         (["x"] * 40, "(text|str) in column 'new': .* make it the index of a pandas frame"),
@@ -212,8 +201,8 @@ def test_kinds_of_numbers_in_frames():
     assert check_views(pd.DataFrame(np.ones((2, 2), dtype=np.float32)))[0].dtype == np.float32
 
 
-def test_tables_that_pandas_reads():
-    pa = pytest.importorskip("pyarrow")
+def test_tables_of_other_packages():
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     table = pa.table({"x": [1.0, 2.0, 3.0], "y": [1, 0, 2]})
     given = read_views([table])
     assert given.columns == [["x", "y"]]
@@ -222,6 +211,8 @@ def test_tables_that_pandas_reads():
     np.testing.assert_array_equal(check_views([decimals])[0][:, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="view 0 contains (text|str) in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
+    with pytest.raises(ValueError, match=r"view 0 .*LazyFrame.*collect"):  # without a warning
+        check_views([pl.DataFrame(np.ones((3, 2))).lazy()])
 
 
 def test_align(frames):
@@ -250,30 +241,21 @@ def test_align(frames):
 # ------------------------------------------------------------------ views that say little
 
 
-def halves(load):
-    table = load()
-    middle = table.data.shape[1] // 2
-    views = {"first": table.data[:, :middle], "second": table.data[:, middle:]}
-    return views, table.feature_names
+WINE = known.load_wine, "'magnesium' of .* 'proline'", 4
+CANCER = known.load_breast_cancer, "'mean area' of .* 'worst area'", 3
 
 
-@pytest.mark.parametrize(
-    ("name", "columns", "number"),
-    [
-        ("load_wine", "'magnesium' of .* 'proline'", 4),
-        ("load_breast_cancer", "'mean area' of .* 'worst area'", 3),
-    ],
-)
-def test_columns_that_outweigh_all_others_are_named(name, columns, number):
-    views, names = halves(getattr(known, name))
-    middle = views["first"].shape[1]
-    names = [np.array(names[:middle]), np.array(names[middle:])]
+@pytest.mark.parametrize(("load", "columns", "number"), [WINE, CANCER])
+def test_columns_that_outweigh_all_others_are_named(load, columns, number):
+    table, names = load().data, np.array(load().feature_names)
+    middle = table.shape[1] // 2
+    views, titles = [table[:, :middle], table[:, middle:]], ["first", "second"]
     with pytest.warns(UserWarning, match=f'few columns make up .*{columns}.*scale="standard"'):
-        warn_of_columns(list(views.values()), list(views), names)
+        warn_of_columns(views, titles, [names[:middle], names[middle:]])
     with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
-        warn_of_columns(list(views.values()), list(views), [None] * 2)
-    warn_of_columns([scale(A) for A in views.values()], list(views), [None] * 2)
-    warn_of_columns([views["first"], *map(scale, views.values())], list("abc"), [None] * 3)
+        warn_of_columns(views, titles, [None] * 2)
+    warn_of_columns(list(map(scale, views)), titles, [None] * 2)
+    warn_of_columns([views[0], *map(scale, views)], list("abc"), [None] * 3)
 
 
 def test_real_views_are_passed_over(load_shared):
@@ -307,17 +289,3 @@ def test_a_column_that_outweighs_all_others_is_named_in_lifted_views_too():
     X[:, 1] = 30 * (y + 0.3 * rng.standard_normal(150))
     with pytest.warns(UserWarning, match=r"squared length of rows: 1 of view 0 \(9[6-9]"):
         ConsensusTLRR(3, random_state=0).fit([X])
-
-
-def test_sparse_views_of_another_order_of_bytes():
-    X = scipy.sparse.random_array((9, 4), density=0.5, random_state=0, format="csr")
-    expected = X.toarray()
-    X.data = X.data.astype(">f8")
-    (read,) = check_views([X])
-    np.testing.assert_array_equal(read.toarray(), expected)
-
-
-def test_lazy_frames_are_refused_without_a_warning():
-    pl = pytest.importorskip("polars", reason="polars is not installed")
-    with pytest.raises(ValueError, match=r"view 0 .*LazyFrame.*collect"):
-        check_views([pl.DataFrame(np.ones((3, 2))).lazy()])
