@@ -20,13 +20,8 @@ def _frame(X, names, ids, folder):
     return pd.DataFrame(X, ids, names)
 
 
-def _nullable(X, names, ids, folder):
-    return _frame(X, names, ids, folder).astype("Float64").convert_dtypes()
-
-
 def _polars(X, names, ids, folder):
-    polars = pytest.importorskip("polars")
-    return polars.DataFrame(X, schema=names, nan_to_null=True)
+    return pytest.importorskip("polars").DataFrame(X, schema=names, nan_to_null=True)
 
 
 def _arrow(X, names, ids, folder):
@@ -56,10 +51,6 @@ def _hdf5(X, names, ids, folder):
     return file.create_dataset("X", data=X, chunks=(7, 2))
 
 
-def _dask(X, names, ids, folder):
-    return da.from_array(X, chunks=((len(X) // 3, 0, len(X) - len(X) // 3), -1))
-
-
 # Every function takes the array, the names of its columns, the ids of the samples and a folder.
 FORMS = {
     "C array": lambda X, *_: np.ascontiguousarray(X),
@@ -67,7 +58,7 @@ FORMS = {
     "float32 array": lambda X, *_: X.astype(np.float32),
     "nested list": lambda X, *_: X.tolist(),
     "pandas": _frame,
-    "pandas with NA": _nullable,
+    "pandas with NA": lambda *given: _frame(*given).astype("Float64").convert_dtypes(),
     "polars": _polars,
     "pyarrow": _arrow,
     "AnnData": _anndata,
@@ -78,7 +69,7 @@ FORMS = {
     "memory map": lambda X, names, ids, folder: memory_map(X, folder),
     "hdf5": _hdf5,
     "zarr": lambda X, *_: zarr.array(X, chunks=(25, 3)),
-    "dask": _dask,
+    "dask": lambda X, *_: da.from_array(X, chunks=((len(X) // 3, 0, len(X) - len(X) // 3), -1)),
 }
 NAMED = {
     "pandas", "pandas with NA", "polars", "pyarrow", "AnnData", "sparse AnnData", "backed AnnData"
@@ -112,16 +103,9 @@ def plain(form):
 
 
 def converted(views, kinds, ids, columns, folder):
-    """Views in the given forms; None remains.
+    """Views in the given forms, with files in a folder; None remains.
 
-    Parameters
-    ----------
-    views : list of ndarray or None
-    kinds : sequence of str
-    ids, columns : list of sequence of int
-        The number of each sample and of each column of each view.
-    folder : Path
-        For files.
+    ``ids`` and ``columns`` have, for each view, the numbers of its samples and columns.
     """
     found = []
     for i, (X, kind, rows, own) in enumerate(zip(views, kinds, ids, columns, strict=True)):

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn
+from conftest import fitted as fitted_before
 from forms import ALL, COLUMNS, IDS, MIXES, NAMED, SPARSE, WITH_IDS, converted, plain
 from reference.prediction import fields
 from sklearn.base import BaseEstimator, ClusterMixin, clone
@@ -41,8 +42,6 @@ from mvsc_fast.views._rows import row_hashes
 from mvsc_fast.views._view_rows import ViewRows
 
 N, NEW, WIDTHS = 60, 20, (5, 4, 6)
-
-# ------------------------------------------------------------------ the data
 
 
 def data(seed=0):
@@ -74,12 +73,10 @@ class Part:
 
     def with_reversed(self, i, what):
         """With the samples (``ids``) or columns of view i in the reverse order."""
-        changed = {name: list(getattr(self, name)) for name in ("views", what)}
-        changed["views"][i] = self.views[i][:: -1 if what == "ids" else 1][
-            :, :: -1 if what == "columns" else 1
-        ]
-        changed[what][i] = changed[what][i][::-1]
-        return replace(self, **changed)
+        views, numbers = list(self.views), list(getattr(self, what))
+        views[i] = views[i][::-1] if what == "ids" else views[i][:, ::-1]
+        numbers[i] = numbers[i][::-1]
+        return replace(self, **{"views": views, what: numbers})
 
 
 @dataclass
@@ -194,14 +191,11 @@ def attributes(model):
     return {**learned, "labels_": np.asarray(learned["labels_"]), "predictor_": [head, views]}
 
 
-TABLES = ("clusters", "samples", "views", "profiles")
-
-
 def explained(model, views, path):
     """All numbers and sentences of an explanation, and its page."""
     result = explain(model, views)
     result.write_report(path)
-    tables = {name: getattr(result, name) for name in TABLES}
+    tables = {name: getattr(result, name) for name in ("clusters", "samples", "views", "profiles")}
     return {"text": " ".join(str(result).split()), "page": path.read_text("utf-8"), **tables}
 
 
@@ -232,17 +226,9 @@ def from_file(model, new, path):
         return SavedPredictor(path).predict(views[: len(model.view_names_in_)])
 
 
-QUESTIONS = (
-    "fit",
-    "predict",
-    "explain",
-    "markers",
-    "stability",
-    "suggest_n_clusters",
-    "label_predictability",
-    "save and load",
-    "native",
-)
+WITH_MODEL = ("predict", "explain", "markers", "save and load", "native")
+WITHOUT_MODEL = ("stability", "suggest_n_clusters", "label_predictability")
+QUESTIONS = ("fit", *WITH_MODEL, *WITHOUT_MODEL)
 
 
 def answers(problem, condition, kinds, folder, questions):
@@ -256,9 +242,7 @@ def answers(problem, condition, kinds, folder, questions):
     asked = fitted if problem.asked is problem.fitted else views_of(problem.asked)
     model = ConsensusTLRR(3, random_state=0, n_threads=1, **problem.parameters)
     if problem.before is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(views_of(problem.before))
+        fitted_before(model, views_of(problem.before))
     fit = outcome(lambda: attributes(model.fit(fitted)))
     if problem.refit:
         fit = outcome(lambda: attributes(clone(model).fit(asked)))
@@ -307,12 +291,8 @@ def outcome(ask):
             result = normal(ask())
         except (ValueError, TypeError, MemoryError) as error:
             result = [type(error).__name__, normal(str(error))]
-    return {
-        "result": result,
-        "warnings": [
-            [warning.category.__name__, normal(str(warning.message))] for warning in caught
-        ],
-    }
+    shown = [[warning.category.__name__, normal(str(warning.message))] for warning in caught]
+    return {"result": result, "warnings": shown}
 
 
 def normal(value):
@@ -321,8 +301,8 @@ def normal(value):
         value = re.sub(r"\w+\[(\d+)\]", r"\1", value)  # a column without a name
         return re.sub(rf"'?(?:{IDS}|{COLUMNS}\d_)(\d+)'?", r"\1", value)
     if isinstance(value, dict):
-        dropped = ("feature_names_in_",)
-        return {key: _column(key, item) for key, item in value.items() if key not in dropped}
+        kept = [key for key in value if key != "feature_names_in_"]
+        return {key: _column(key, value[key]) for key in kept}
     if isinstance(value, (list, tuple)):
         return [normal(item) for item in value]
     if isinstance(value, np.ndarray):
@@ -348,16 +328,12 @@ def difference(result, expected, where=""):
     elif isinstance(result, list) and isinstance(expected, list) and len(result) == len(expected):
         parts = ((i, *pair) for i, pair in enumerate(zip(result, expected, strict=True)))
     else:
-        return (
-            None if result == expected else f"{where}: {result!r:.300} instead of {expected!r:.300}"
-        )
+        differ = f"{where}: {result!r:.300} instead of {expected!r:.300}"
+        return None if result == expected else differ
     every = (difference(a, b, f"{where}/{name}") for name, a, b in parts)
     return next((text for text in every if text), None)
 
 
-# ------------------------------------------------------------------ the cells
-
-WITH_MODEL = {"predict", "explain", "markers", "save and load", "native"}
 TWICE_WITH_IDS = {form for form in ALL if sum(kind in WITH_IDS for kind in ALL[form]) > 1}
 SPARSE_FORMS = {form for form in ALL if SPARSE & set(ALL[form])}
 NAMED_FORMS = {form for form in ALL if NAMED & set(ALL[form])}
@@ -426,10 +402,9 @@ def expected(small_problems, tmp_path_factory):
         folder = tmp_path_factory.mktemp("plain")
         return answers(case_of(form, condition), condition, kinds, folder, QUESTIONS)
 
-    def found(form, condition):
-        return compute(plain(form), form if condition in OF_FORM else None, condition)
-
-    return found
+    return lambda form, condition: compute(
+        plain(form), form if condition in OF_FORM else None, condition
+    )
 
 
 def case_of(form, condition):
@@ -443,7 +418,7 @@ def test_a_form_has_the_results_of_plain_views(form, condition, expected, tmp_pa
     plain_answers = expected(form, condition)
     monkeypatch.setattr(_row_source, "BLOCK", 32)  # no result depends on it
     found = answers(case_of(form, condition), condition, ALL[form], tmp_path, questions)
-    wrong = {}
+    wrong = []
     for question in questions:
         message = refusal(form, question, condition)
         if message is not None:
@@ -455,9 +430,8 @@ def test_a_form_has_the_results_of_plain_views(form, condition, expected, tmp_pa
                 found[question]["warnings"] = plain_answers[question]["warnings"]
             broken = difference(found[question], plain_answers[question])
         if broken is not None:
-            wrong[question] = broken
-    lines = [f"{form} | {question} | {condition}: {text}" for question, text in wrong.items()]
-    assert not wrong, "\n".join(lines)
+            wrong.append(f"{form} | {question} | {condition}: {broken}")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("condition", sorted(set(CONDITIONS) - OF_FORM))

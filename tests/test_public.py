@@ -14,80 +14,35 @@ from docsections import entries, sections
 import mvsc_fast
 
 PUBLIC = {
-    "mvsc_fast": [
-        "ConsensusTLRR",
-        "SavedPredictor",
-        "TLRR",
-        "annotate",
-        "consensus_labels",
-        "datasets",
-        "explain",
-        "get_include",
-        "label_predictability",
-        "methods",
-        "metrics",
-        "preprocessing",
-        "show_config",
-        "similarity",
-        "solvers",
-        "spectral",
-        "structure_test",
-        "suggest_n_clusters",
-        "suggest_resolution",
-        "views",
-    ],
-    "mvsc_fast.cli": ["main"],
-    "mvsc_fast.datasets": [
-        "load_handwritten",
-        "load_mat",
-        "make_cohort",
-        "make_multiview_subspaces",
-    ],
-    "mvsc_fast.explanation": [
-        "Explanation",
-        "Stability",
-        "Table",
-        "joint_graph",
-        "markers",
-        "plot_consensus",
-        "plot_embedding",
-        "plot_markers",
-        "plot_similarity",
-        "stability",
-    ],
-    "mvsc_fast.judge": [
-        "ClusterCounts",
-        "Resolutions",
-        "StructureTest",
-    ],
-    "mvsc_fast.methods": [
-        "AWP",
-        "ConsensusTLRR",
-        "DiMSC",
-        "ESTIMATORS",
-        "ETLMSC",
-        "LMSC",
-        "LTMSC",
-        "MCLES",
-        "SCMV3DT",
-        "SNN",
-        "TLRR",
-        "TRPCA",
-        "TSVDMSC",
-        "UtSVDMSC",
-    ],
-    "mvsc_fast.metrics": ["Comparison", "clustering_scores", "compare"],
-    "mvsc_fast.preprocessing": ["FrameEncoder", "PerView", "ViewSplitter"],
-    "mvsc_fast.similarity": [
-        "nearest_neighbors",
-        "rbf",
-        "self_representation",
-        "sparse_self_representation",
-    ],
-    "mvsc_fast.solvers": ["IterationState", "Result", "TLRRResult", "snn", "tlrr", "trpca"],
-    "mvsc_fast.spectral": ["fuse", "spectral_embedding", "spectral_labels"],
-    "mvsc_fast.views": ["align", "check_views", "from_anndata", "missing"],
+    "mvsc_fast": (
+        "ConsensusTLRR SavedPredictor TLRR annotate consensus_labels datasets explain get_include "
+        "label_predictability methods metrics preprocessing show_config similarity solvers "
+        "spectral structure_test suggest_n_clusters suggest_resolution views"
+    ),
+    "mvsc_fast.cli": "main",
+    "mvsc_fast.datasets": "load_handwritten load_mat make_cohort make_multiview_subspaces",
+    "mvsc_fast.explanation": (
+        "Explanation Stability Table joint_graph markers plot_consensus plot_embedding "
+        "plot_markers plot_similarity stability"
+    ),
+    "mvsc_fast.judge": "ClusterCounts Resolutions StructureTest",
+    "mvsc_fast.methods": (
+        "AWP ConsensusTLRR DiMSC ESTIMATORS ETLMSC LMSC LTMSC MCLES SCMV3DT SNN TLRR TRPCA TSVDMSC "
+        "UtSVDMSC"
+    ),
+    "mvsc_fast.metrics": "Comparison clustering_scores compare",
+    "mvsc_fast.preprocessing": "FrameEncoder PerView ViewSplitter",
+    "mvsc_fast.similarity": "nearest_neighbors rbf self_representation sparse_self_representation",
+    "mvsc_fast.solvers": "IterationState Result TLRRResult snn tlrr trpca",
+    "mvsc_fast.spectral": "fuse spectral_embedding spectral_labels",
+    "mvsc_fast.views": "align check_views from_anndata missing",
 }
+OBJECTS = {
+    f"{module}.{name}": getattr(importlib.import_module(module), name)
+    for module, names in PUBLIC.items()
+    for name in names.split()
+}
+CLASSES = {name: obj for name, obj in OBJECTS.items() if inspect.isclass(obj)}
 
 
 def test_every_module_is_on_the_list_or_has_an_underscore():
@@ -100,23 +55,20 @@ def test_every_module_is_on_the_list_or_has_an_underscore():
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_names(name):
     module = importlib.import_module(name)
-    assert sorted(module.__all__) == sorted(PUBLIC[name])
+    assert sorted(module.__all__) == sorted(PUBLIC[name].split())
     for public in module.__all__:
         assert getattr(module, public).__doc__, public  # its own: classes do not inherit it
 
 
 def documented_defaults():
     """(name, parameter, text of its default in the docstring, its default) of all public names."""
-    for module, names in PUBLIC.items():
-        for name in names:
-            value = getattr(importlib.import_module(module), name)
-            text = sections(inspect.getdoc(value) or "").get("Parameters", "")
-            if not callable(value) or not text:
-                continue
+    for name, value in OBJECTS.items():
+        text = sections(inspect.getdoc(value) or "").get("Parameters", "")
+        if callable(value) and text:
             parameters = inspect.signature(value).parameters
             for parameter, entry in entries(text).items():
                 if default := re.search(r", default=(.*)", entry.split("\n")[0]):
-                    yield f"{module}.{name}", parameter, default[1], parameters[parameter].default
+                    yield name, parameter, default[1], parameters[parameter].default
 
 
 def test_defaults_are_those_of_the_docstrings():
@@ -126,16 +78,7 @@ def test_defaults_are_those_of_the_docstrings():
         assert ast.literal_eval(text) == default, (name, parameter)
 
 
-# ------------------------------------------------------------------ types
-#
 # Everything public is annotated; `make lint` checks a program of a user by mypy.
-
-OBJECTS = {
-    f"{module}.{name}": getattr(importlib.import_module(module), name)
-    for module, names in PUBLIC.items()
-    for name in names
-}
-CLASSES = {name: obj for name, obj in OBJECTS.items() if inspect.isclass(obj)}
 
 
 def own_bases(cls):

@@ -35,20 +35,14 @@ def test_equal_to_the_cut_of_all_samples(n, share, seed):
     assert adjusted_rand_score(expected, result.labels) == 1
 
 
-def test_a_majority_of_the_labellings_decides():
-    y = np.arange(400) % 4
-    labellings = labellings_near(y, 0.2, 6, seed=0)
-    result = consensus_labels(labellings, 4, random_state=0)
-    best = max(adjusted_rand_score(y, labels) for labels in labellings)
-    assert adjusted_rand_score(y, result.labels) > best + 0.2
-
-
 def test_rare_tuples_follow_those_they_share_most_labels_with():
     """Above 400 label tuples the most frequent ones are fused, and the rest follows."""
     y = np.arange(6000) % 4
-    result = consensus_labels(labellings_near(y, 0.3, 7, seed=0), 4, random_state=0)
+    labellings = labellings_near(y, 0.3, 7, seed=0)
+    result = consensus_labels(labellings, 4, random_state=0)
     assert result.n_tuples > 400 and len(np.unique(result.labels)) == 4
-    assert adjusted_rand_score(y, result.labels) > 0.95
+    best = max(adjusted_rand_score(y, labels) for labels in labellings)
+    assert adjusted_rand_score(y, result.labels) > 0.95 > best + 0.2
 
 
 @pytest.mark.parametrize(
@@ -91,7 +85,5 @@ def test_labellings_that_cannot_be_fused(labellings, message):
 def test_labellings_are_compared_by_their_index():
     series = pd.Series([0, 0, 1, 1], index=list("abcd"))
     assert (consensus_labels([[0, 0, 1, 1], series, series], 2).labels == [0, 0, 1, 1]).all()
-    with pytest.raises(ValueError, match="labelling 2"):
-        consensus_labels([[0, 0, 1, 1], series, series[::-1]], 2)
     with pytest.raises(ValueError, match="labelling 2 .*'d' and 'c' in row 2"):
         consensus_labels([[0, 0, 1, 1], series, series.iloc[[0, 1, 3, 2]]], 2)

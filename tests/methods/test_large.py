@@ -24,13 +24,8 @@ def subspaces():
 
 
 @pytest.fixture(scope="module")
-def views(subspaces):
-    return subspaces[0]
-
-
-@pytest.fixture(scope="module")
-def fitted(views):
-    return clone(LABELLER).fit(views)
+def fitted(subspaces):
+    return clone(LABELLER).fit(subspaces[0])
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +54,9 @@ def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
 
 
 @pytest.mark.slow
-def test_blocks_of_a_killed_worker_are_labelled_again(views, fitted, client, tmp_path):
+def test_blocks_of_a_killed_worker_are_labelled_again(subspaces, fitted, client, tmp_path):
     """Two processes give the labels of arrays, also after one of them has died."""
+    views, _ = subspaces
     armed = tmp_path / "armed"
 
     def deadly(block):

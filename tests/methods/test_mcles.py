@@ -15,8 +15,6 @@ from mvsc_fast import datasets
 from mvsc_fast.methods import MCLES
 from mvsc_fast.methods._mcles import project_rows, simplex_programs
 
-# ------------------------------------------------------------------ programs over the simplex
-
 
 @given(
     n=st.integers(1, 30),
@@ -72,9 +70,6 @@ def test_the_gap_bounds_the_distance_to_the_minimum():
     for max_iter in (1, 3, 10, 30):
         S, gap = simplex_programs(H, 0.3, C, start, 0.0, max_iter=max_iter)
         assert np.max(value(S) - best) <= gap + 1e-12
-
-
-# ------------------------------------------------------------------ the method
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,8 @@ def peak(function, *arguments):
 
 @pytest.mark.parametrize(
     ("estimator", "n", "d"),
-    [
-        (ConsensusTLRR(5), 2000, 40),
-        (ConsensusTLRR(5), 700, 1000),
-        (methods.AWP(3), 800, 800),
-        (methods.LTMSC(3, max_iter=3), 400, 600),
-    ],
+    [(ConsensusTLRR(5), 2000, 40), (ConsensusTLRR(5), 700, 1000), (methods.AWP(3), 800, 800)]
+    + [(methods.LTMSC(3, max_iter=3), 400, 600)],
     ids=lambda value: type(value).__name__,
 )
 @pytest.mark.filterwarnings("ignore:LTMSC did not converge")

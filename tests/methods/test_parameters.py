@@ -42,7 +42,6 @@ FUNCTIONS = {
     datasets.make_multiview_subspaces: (),
 }
 
-
 # Values that are wrong; all other parameters are numbers, none of which may be -1.
 WRONG = {
     "callback": 3,
@@ -123,8 +122,6 @@ BAD = [
     (tlrr, {"lam": np.inf}, "lam == inf"),
     (tlrr, {"alpha": np.nan}, "alpha == nan"),
     (tlrr, {"alpha": "1"}, "alpha"),
-    (tlrr, {"max_iter": 1.5}, "max_iter"),
-    (tlrr, {"max_iter": True}, "max_iter .*True"),
     (tlrr, {"n_threads": "2"}, "n_threads=None"),
     (tlrr, {"solver": ["dual"]}, "solver .*'dual', 'ialm'"),
     (tlrr, {"alpha": 0.0}, "n_neighbors .*lam"),
@@ -168,33 +165,27 @@ def test_the_published_solver_refuses_sparse_input():
         tlrr([scipy.sparse.csr_array(A) for A in W], solver="ialm", lam=1.0)
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [suggest_resolution, ConsensusTLRR(None, resolution=1.0).fit],
-    ids=["function", "estimator"],
-)
-def test_a_missing_package_is_named_before_any_work(ask, monkeypatch):
+def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "igraph", None)
-    with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
-        ask(VIEWS)
+    for ask in (suggest_resolution, ConsensusTLRR(None, resolution=1.0).fit):
+        with pytest.raises(ImportError, match=r"igraph: .*'mvsc-fast\[leiden\]'"):
+            ask(VIEWS)
 
 
 @pytest.mark.filterwarnings("ignore:the labels agree little")
 def test_whole_floats_are_integers():
-    expected = ConsensusTLRR(3, max_samples=50, random_state=0).fit_predict(VIEWS)
-    model = ConsensusTLRR(np.float64(3), max_samples=50.0, n_threads=1.0, random_state=0)
-    np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
-    assert type(model.n_clusters) is np.float64  # as scikit-learn demands
-    model.set_params(n_clusters=np.int8(3), max_samples=np.uint8(50))  # which must not overflow
-    np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
-    limitless = ConsensusTLRR(3, max_samples=1e30, n_threads=10**20, random_state=0)
+    model = ConsensusTLRR(3, max_samples=50, random_state=0)
+    expected = model.fit_predict(VIEWS)
+    for values in (
+        {"n_clusters": np.float64(3), "max_samples": 50.0, "n_threads": 1.0},
+        {"n_clusters": np.int8(3), "max_samples": np.uint8(50)},  # which must not overflow
+    ):
+        np.testing.assert_array_equal(model.set_params(**values).fit_predict(VIEWS), expected)
+        assert type(model.n_clusters) is type(values["n_clusters"])  # as scikit-learn demands
     expected = ConsensusTLRR(3, random_state=0).fit_predict(VIEWS)
+    limitless = ConsensusTLRR(3, max_samples=1e30, n_threads=10**20, random_state=0)
     np.testing.assert_array_equal(limitless.fit_predict(VIEWS), expected)
-    TLRR(3, max_iter=1e308, random_state=0).fit(VIEWS)
-    model = TLRR(3.0, max_iter=np.float32(20), n_init=5.0, random_state=0).fit(VIEWS)
-    np.testing.assert_array_equal(
-        model.labels_, TLRR(3, max_iter=20, n_init=5, random_state=0).fit_predict(VIEWS)
-    )
-    for wrong in (np.nan, np.inf, 3.5, 2 + 0j, np.bool_(True), "3", None):
+    TLRR(3.0, max_iter=1e308, n_init=np.float32(5), random_state=0).fit(VIEWS)
+    for wrong in (np.nan, np.inf, 3.5, 2 + 0j, True, np.bool_(True), "3", None):
         with pytest.raises(ValueError, match="n_clusters must be an integer"):
             TLRR(wrong).fit(VIEWS)

@@ -21,15 +21,18 @@ shapes = pytest.mark.parametrize(
 )
 
 
+def orthonormal_basis(n):
+    return np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
+
+
 @pytest.mark.parametrize("update", ["joint", "sequential"])
 @pytest.mark.parametrize("transform", ["dft", "basis"])
 @pytest.mark.parametrize(("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21))], ids=str)
 def test_tsvd_msc_equals_its_twin(n, dims, update, transform):
     """Even and odd n, more and fewer features than samples."""
     views = random_views(n, dims)
-    basis = None
-    if transform == "basis":
-        transform = basis = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
+    basis = orthonormal_basis(n) if transform == "basis" else None
+    transform = "dft" if basis is None else basis
     Z, n_iter = tsvd_msc_twin(views, lam=0.2, update=update, basis=basis)
     model = fitted(TSVDMSC(2, lam=0.2, update=update, sample_transform=transform), views)
     assert model.n_iter_ == n_iter and model.converged_
@@ -66,9 +69,8 @@ def test_lt_msc_equals_its_twin(n, dims, lam, gamma):
 @shapes
 def test_etlmsc_equals_its_twin(n, dims, transform, axis):
     views = random_views(n, dims)
-    basis = None
-    if transform == "basis":
-        transform = basis = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
+    basis = orthonormal_basis(n) if transform == "basis" else None
+    transform = "dft" if basis is None else basis
     model = fitted(ETLMSC(2, sample_transform=transform, axis=axis, n_init=1), views)
     Z, n_iter = etlmsc_twin(views, 11.0 / n, axis=axis, basis=basis)
     assert model.n_iter_ == n_iter and model.converged_
@@ -99,9 +101,6 @@ def test_the_twin_of_scmv_3dt_approaches_the_minimum_of_the_objective():
             assert objective(other, X, **weights) >= value - 1e-5
 
 
-# ------------------------------------------------------------------ L-MSC
-
-
 @pytest.mark.parametrize("lam", [0.02, 0.1, 2.0])
 @pytest.mark.parametrize(
     ("n", "dims", "K"),
@@ -122,9 +121,6 @@ def test_lmsc_equals_its_twin(n, dims, K, lam):
 def test_the_latent_space_has_a_quarter_of_the_samples_at_most(n, expected):
     model = fitted(LMSC(2, max_iter=0, random_state=0), random_views(n, (60, 80)))
     assert model.latent_.shape == (n, expected) and not model.representation_.any()
-
-
-# ------------------------------------------------------------------ order of the samples
 
 
 @pytest.mark.parametrize("estimator", [TSVDMSC, ETLMSC])

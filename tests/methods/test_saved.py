@@ -46,10 +46,8 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
         np.testing.assert_array_equal(predictor.predict(views), labels)
         np.testing.assert_array_equal(predictor.predict_margin(as_text), margins)
     if form == "frames":
-        assert [None if names is None else list(names) for names in saved.feature_names_in_] == [
-            ["x0", "x1", "x2", "x3"],
-            None,
-        ]
+        first, second = saved.feature_names_in_
+        assert first.tolist() == ["x0", "x1", "x2", "x3"] and second is None
         with pytest.raises(ValueError, match="view 'a'"):
             saved.predict({**views, "a": views["a"].iloc[:, ::-1]})
     if form == "list":
@@ -83,13 +81,9 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
             write(tmp_path)
 
 
-# ------------------------------------------------------------------ files that are no models
-
-
 def test_a_file_that_is_no_model_is_named(tmp_path):
-    (tmp_path / "model.mvsc").write_bytes(bytes(100))
-    (tmp_path / "empty.mvsc").write_bytes(b"")
-    for name in ("model.mvsc", "empty.mvsc"):
+    for name, content in {"model.mvsc": bytes(100), "empty.mvsc": b""}.items():
+        (tmp_path / name).write_bytes(content)
         with pytest.raises(ValueError, match=rf"{name}: "):
             SavedPredictor(tmp_path / name)
     for name in ("absent.mvsc", "."):
@@ -112,32 +106,19 @@ def test_bytes_that_are_no_text_are_named_with_the_file(image, tmp_path, capsys,
     at = image.tobytes().index(names.encode())
     image = image.copy()
     image[at] = 255
-    forged = with_checksum(image)
-    forged.tofile(tmp_path / "model.mvsc")
+    parts(image)[0]["checksum"] = checksum(image)
+    image.tofile(tmp_path / "model.mvsc")
     with pytest.raises(ValueError, match=r"model\.mvsc: .*0xff"):
         SavedPredictor(tmp_path / "model.mvsc")
     assert main(["predict", str(tmp_path / "model.mvsc"), "a=x.csv"]) == 2
     assert "model.mvsc: " in capsys.readouterr().err
 
 
-def with_checksum(image):
-    """The model with the checksum of its bytes."""
-    parts(image)[0]["checksum"] = checksum(image)
-    return image
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"view_names": ["b", "a"]},
-        {"view_names": "ab"},
-        {"view_names": [None, True]},
-    ],
-    ids=str,
-)
-def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, content):
+@pytest.mark.parametrize("names", [["b", "a"], "ab", [None, True]], ids=str)
+def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, names):
     path = tmp_path / "model.mvsc"
-    with_names(image, ["a", "b"], [None, None], [4, 7], json.dumps(content)).tofile(path)
+    note = json.dumps({"view_names": names})
+    with_names(image, ["a", "b"], [None, None], [4, 7], note).tofile(path)
     assert main(["predict", str(path), "a=x.csv"]) == 2
     assert f"{path}: " in capsys.readouterr().err
 
@@ -161,8 +142,6 @@ def test_other_notes_change_nothing(image, tmp_path, capsys, note):
     labels = SavedPredictor(path).predict({"a": VIEWS[0]})
     assert [line.split(",")[-1] for line in found] == list(map(str, labels))
 
-
-# ------------------------------------------------------------------ models of earlier versions
 
 LABELS = {2: [0, 2, 1] * 3, 3: [2, 1, 0] * 3}
 MARGINS = {

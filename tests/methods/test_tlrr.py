@@ -1,7 +1,5 @@
 """Parameters of the function, behaviour of the estimator, and accuracy on shuffled samples."""
 
-import warnings
-
 import numpy as np
 import pytest
 import reference.tlrr as twin
@@ -95,16 +93,14 @@ def test_precomputed_similarities(subspaces):
         TLRR(4, affinity="precomputed").fit(views)
 
 
-@pytest.mark.parametrize("n_isolated", [5, 6])
-def test_more_than_half_of_the_samples_without_neighbours_are_told(n_isolated):
+def test_more_than_half_of_the_samples_without_neighbours_are_told():
     W = np.zeros((10, 10))
-    W[n_isolated:, n_isolated:] = 1
+    W[5:, 5:] = 1
     model = TLRR(2, affinity="precomputed", n_neighbors=2, random_state=0)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    model.fit([W])  # without a warning
+    W[5] = W[:, 5] = 0
+    with pytest.warns(UserWarning, match="6 of 10 samples"):
         model.fit([W])
-    texts = [str(warning.message) for warning in caught]
-    assert any("6 of 10 samples" in text for text in texts) == (n_isolated == 6)
 
 
 def test_the_objective_of_sparse_results_is_that_of_dense_ones():
@@ -141,23 +137,6 @@ def test_sparse_similarities_are_never_made_dense(subspaces):
     assert clustering_scores(y, model.labels_)["acc"] >= 0.95
 
 
-@pytest.mark.parametrize("factor", [1e-3, 1e3])
-def test_labels_do_not_depend_on_the_scale_of_the_similarities(subspaces, factor):
-    W = similarity.self_representation(subspaces[0])
-    first, second = (
-        TLRR(4, affinity="precomputed", random_state=0).fit(s * W).labels_ for s in (1.0, factor)
-    )
-    np.testing.assert_array_equal(first, second)
-
-
-def test_labels_are_reproducible_and_leave_the_global_generator_alone(subspaces):
-    views, _ = subspaces
-    state = np.random.get_state()[1].copy()
-    first, second = (TLRR(4, random_state=7, n_threads=k).fit_predict(views) for k in (1, 2))
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(np.random.get_state()[1], state)
-
-
 def test_accuracy_on_published_similarities(yaleb_tensor):
     """The parameters that the paper prints, on its own tensor in file order (paper: .954)."""
     W, y = yaleb_tensor
@@ -167,8 +146,8 @@ def test_accuracy_on_published_similarities(yaleb_tensor):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("solver", "limit"), [("ialm", 8), ("dual", 8)])
-def test_peak_memory_in_tensors(solver, limit):
+@pytest.mark.parametrize("solver", ["ialm", "dual"])
+def test_peak_memory_in_tensors(solver):
     """Peak of the process over that before W is made, at n = 700, v = 3 and one thread."""
     code = f"""
         import resource, numpy as np
@@ -185,4 +164,4 @@ def test_peak_memory_in_tensors(solver, limit):
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print((after - before) * 1024 / W.nbytes)
     """
-    assert float(run_python(code, fresh=True)) <= limit
+    assert float(run_python(code, fresh=True)) <= 8
