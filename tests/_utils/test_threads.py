@@ -1,5 +1,7 @@
+import contextlib
 import itertools
 import os
+import subprocess
 import sys
 import sysconfig
 import threading
@@ -255,6 +257,17 @@ def test_there_are_few_threads_for_a_cpu_whatever_is_asked_for(monkeypatch, many
     assert threads.resolve_threads() == threads.resolve_threads(many) == most
     W = random_similarities(2, threads.SMALL)
     assert np.isfinite(published_tlrr(W, max_iter=1).tensor).all()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_busy_neighbours_are_counted():
+    spin = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            process = stack.enter_context(subprocess.Popen(spin, stdout=subprocess.PIPE))
+            stack.callback(process.kill)
+            process.stdout.readline()
+        assert threads._busy_neighbours() >= 3
 
 
 def test_busy_neighbours_are_the_runnable_threads_of_others(monkeypatch, tmp_path):
