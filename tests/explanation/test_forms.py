@@ -78,6 +78,7 @@ def test_samples_in_another_order_are_refused(views, question, max_samples):
         question(model, [X[order] for X in views])
 
 
+@pytest.mark.filterwarnings("ignore:The number of unique classes")  # by scikit-learn 1.7
 @pytest.mark.parametrize("n, n_features, n_clusters", [(40, 1, 40), (40, 1, 3), (20, 2, 19)])
 def test_the_views_of_fit_are_never_refused(n, n_features, n_clusters):
     views = [np.random.RandomState(0).random_sample((n, n_features))]
