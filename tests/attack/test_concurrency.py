@@ -18,21 +18,18 @@ from mvsc_fast.methods import ESTIMATORS
 fork_only = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 
 
-@pytest.fixture(scope="module")
-def views():
-    return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
+VIEWS, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
 
 
 def fit(n_threads=2):
-    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
+    return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(VIEWS).labels_
 
 
 # ------------------------------------------------------------------ threads
 
 
 @pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
-def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threads_at_any_size):
+def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(threads_at_any_size):
     before = thread_settings()
 
     def fail(state):
@@ -44,7 +41,7 @@ def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threa
         few = {"max_iter": 30, "n_init": 3}
         model.set_params(**{key: few[key] for key in few if key in model.get_params()})
         try:
-            return model.fit_predict(views)
+            return model.fit_predict(VIEWS)
         except RuntimeError as error:
             assert str(error) == "enough" and not hasattr(model, "labels_")
 
@@ -61,18 +58,18 @@ def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threa
 
 @pytest.mark.parametrize("method", ESTIMATORS)
 @pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
-def test_a_fit_in_its_own_callback_is_a_fit_of_its_own(views, method):
+def test_a_fit_in_its_own_callback_is_a_fit_of_its_own(method):
     def again(state):
         if not seen:
             seen.append(state.stage)  # the inner fit calls back, too
-            model.fit([X[:40] for X in views])
+            model.fit([X[:40] for X in VIEWS])
 
     seen, before = [], thread_settings()
     model = ESTIMATORS[method](3, random_state=0, callback=again)
     if "max_iter" in model.get_params():
         model.set_params(max_iter=5)
-    labels = model.fit_predict(views)
-    expected = clone(model).set_params(callback=None).fit_predict(views)
+    labels = model.fit_predict(VIEWS)
+    expected = clone(model).set_params(callback=None).fit_predict(VIEWS)
     np.testing.assert_array_equal(labels, expected)
     assert thread_settings() == before
 
@@ -97,19 +94,19 @@ def test_fits_in_threads_leave_the_filters_of_warnings():
     assert run_python(code).split() == ["set()"]
 
 
-def test_one_model_predicts_in_eight_threads(views):
-    model = ConsensusTLRR(3, random_state=0).fit([X[:40] for X in views])
-    expected = model.predict(views)
+def test_one_model_predicts_in_eight_threads():
+    model = ConsensusTLRR(3, random_state=0).fit([X[:40] for X in VIEWS])
+    expected = model.predict(VIEWS)
     with ThreadPoolExecutor(8) as pool:
-        for labels in pool.map(lambda _: model.predict(views), range(24)):
+        for labels in pool.map(lambda _: model.predict(VIEWS), range(24)):
             np.testing.assert_array_equal(labels, expected)
-        rows = pool.map(lambda i: model.predict([X[i : i + 1] for X in views])[0], range(60))
+        rows = pool.map(lambda i: model.predict([X[i : i + 1] for X in VIEWS])[0], range(60))
         assert list(rows) == expected.tolist()
 
 
-def test_one_model_is_fitted_copied_and_read_in_threads(views):
+def test_one_model_is_fitted_copied_and_read_in_threads():
     """What is copied is one of the two states, never something between them."""
-    parts = [X[:40] for X in views], views
+    parts = [X[:40] for X in VIEWS], VIEWS
     fits = [ConsensusTLRR(3, random_state=0).fit(part) for part in parts]
     states = {(fit.labels_.tobytes(), fit.samples_.tobytes()) for fit in fits}
     model, copies, done = clone(fits[0]).fit(parts[0]), set(), threading.Event()
@@ -118,7 +115,7 @@ def test_one_model_is_fitted_copied_and_read_in_threads(views):
         while not done.is_set():
             copied = pickle.loads(pickle.dumps(model))
             copies.add((copied.labels_.tobytes(), copied.samples_.tobytes()))
-            assert len(copied.predict(views)) == 60 and "n_clusters" in repr(model)
+            assert len(copied.predict(VIEWS)) == 60 and "n_clusters" in repr(model)
 
     with ThreadPoolExecutor(4) as pool:
         readers = [pool.submit(read) for _ in range(2)]

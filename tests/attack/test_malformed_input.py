@@ -29,10 +29,7 @@ def test_damaged_sparse_matrices_are_refused(first):
 # ------------------------------------------------------------------ rows of any scale
 
 
-@pytest.fixture(scope="module")
-def blobs():
-    views, _ = datasets.make_multiview_subspaces(45, 3, n_features=(20, 4), random_state=0)
-    return views
+VIEWS, _ = datasets.make_multiview_subspaces(45, 3, n_features=(20, 4), random_state=0)
 
 
 @pytest.mark.parametrize("exponents", [(0, -400), (0, 400), (-200, 200)])
@@ -60,25 +57,25 @@ ROWS = np.ldexp(1.0, np.resize([-200, 200], 45))[:, None]
         (similarity.nearest_neighbors, [2.0**-1000, 2.0**1000]),
     ],
 )
-def test_similarities_do_not_depend_on_the_scale(blobs, make, scales):
+def test_similarities_do_not_depend_on_the_scale(make, scales):
     for scale in scales:
-        np.testing.assert_array_equal(make([X * scale for X in blobs]), make(blobs))
+        np.testing.assert_array_equal(make([X * scale for X in VIEWS]), make(VIEWS))
 
 
-def test_the_largest_numbers_are_no_reason_to_warn(blobs):
+def test_the_largest_numbers_are_no_reason_to_warn():
     largest = np.finfo(float).max
-    X = np.where(blobs[0] > 0, largest, -largest)
+    X = np.where(VIEWS[0] > 0, largest, -largest)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for model in (TLRR(3, random_state=0), ConsensusTLRR(3, random_state=0)):
-            assert set(model.fit_predict([X, blobs[1]])) == {0, 1, 2}
+            assert set(model.fit_predict([X, VIEWS[1]])) == {0, 1, 2}
 
 
 # ------------------------------------------------------------------ containers
 
 
-def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
-    W = blobs[0] @ blobs[0].T
+def test_masked_similarities_are_refused_and_empty_masks_read():
+    W = VIEWS[0] @ VIEWS[0].T
     with pytest.raises(ValueError, match="X: slice 1 .*45 masked"):
         TLRR(3, affinity="precomputed").fit([W, np.ma.array(W, mask=np.eye(45))])
     np.testing.assert_array_equal(check_views([np.ma.array(W)]), [W])
@@ -88,8 +85,8 @@ def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
     "value", [1 + 2j, np.complex64(1j), 10**400, float, np.ones(2), pd.NA, {}], ids=repr
 )
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame])
-def test_objects_that_are_no_numbers_are_named_by_column(blobs, value, make):
-    X = blobs[1].astype(object)
+def test_objects_that_are_no_numbers_are_named_by_column(value, make):
+    X = VIEWS[1].astype(object)
     X[7, 2] = value
     with pytest.raises((TypeError, ValueError), match="view 1 .*column 2"):
-        methods.AWP(3).fit([blobs[0], make(X)])
+        methods.AWP(3).fit([VIEWS[0], make(X)])

@@ -14,30 +14,25 @@ def low_rank_plus_noise(values, n=PARTIAL_MINIMUM, noise=0.005, seed=0):
     return (U * values) @ U.T + N + N.T
 
 
-def test_the_smallest_slice_is_the_one_tried_here(core_parts):
-    assert core_parts.PARTIAL_MINIMUM == PARTIAL_MINIMUM
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [PARTIAL_MINIMUM, 411])
 @pytest.mark.parametrize("values", [[], [5.0], [5.0, -3.0], [2.0, 1.9, -1.8, 1.7]])
 def test_certified_pairs_give_the_shrunken_matrix(core_parts, values, n, dtype):
-    T = np.stack([low_rank_plus_noise(values, n, seed=seed) for seed in range(2)])
-    expected = symmetric_shrink(T, 1.0)
-    T = T.astype(dtype)
-    T[0, 1:, 0] += 0.5  # what is shrunk is the mean with the transpose
-    T[0, 0, 1:] -= 0.5
+    symmetric = np.stack([low_rank_plus_noise(values, n, seed=seed) for seed in range(2)])
+    skewed = symmetric.copy()  # what is shrunk is the mean with the transpose
+    skewed[0, 1:, 0] += 0.5
+    skewed[0, 0, 1:] -= 0.5
     solver = core_parts.PartialShrinkage(2, n, dtype)
-    np.testing.assert_array_equal(solver.shrink(T, 1.0), [len(values)] * 2)
-    np.testing.assert_allclose(T, expected, atol=1e-8 if dtype == np.float64 else 1e-5)
-    assert solver.sizes.tolist() == [len(values) + 12] * 2
-    warm = np.stack([low_rank_plus_noise(values, n, seed=seed) for seed in range(2)]).astype(dtype)
-    solver.shrink(warm, 1.0)
-    np.testing.assert_allclose(warm, expected, atol=1e-8 if dtype == np.float64 else 1e-5)
+    for T in (skewed.astype(dtype), symmetric.astype(dtype)):  # cold, and warm
+        np.testing.assert_array_equal(solver.shrink(T, 1.0), [len(values)] * 2)
+        atol = 1e-8 if dtype == np.float64 else 1e-5
+        np.testing.assert_allclose(T, symmetric_shrink(symmetric, 1.0), atol=atol)
+        assert solver.sizes.tolist() == [len(values) + 12] * 2
 
 
 def test_a_slice_that_cannot_be_certified_stays_as_it_was(core_parts):
     """Forty eigenvalues above the threshold are more than the subspace holds."""
+    assert core_parts.PARTIAL_MINIMUM == PARTIAL_MINIMUM
     T = np.stack([low_rank_plus_noise([5.0]), low_rank_plus_noise(np.linspace(2, 3, 40))])
     before = T.copy()
     ranks = core_parts.PartialShrinkage(2, PARTIAL_MINIMUM).shrink(T, 1.0)

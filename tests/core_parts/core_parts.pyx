@@ -2,14 +2,8 @@
 
 from cython cimport floating
 
-from mvsc_fast.core.partial cimport (
-    SMALLEST,
-    Subspace,
-    partial_lwork,
-    partial_shrink,
-    start_subspace,
-    subspace_capacity,
-)
+from mvsc_fast.core.partial cimport SMALLEST, Subspace, partial_lwork, partial_shrink
+from mvsc_fast.core.partial cimport start_subspace, subspace_capacity
 from mvsc_fast.core.symmetric cimport norm_below
 
 import numpy as np

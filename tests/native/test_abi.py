@@ -34,9 +34,7 @@ SIGNATURES = {
         "int, double *)",
         "slice_lwork": "Py_ssize_t (Py_ssize_t, Py_ssize_t)",
     },
-    symmetric: {
-        "symmetric_lwork": "Py_ssize_t (Py_ssize_t)",
-    },
+    symmetric: {"symmetric_lwork": "Py_ssize_t (Py_ssize_t)"},
     core_tlrr: {
         "__pyx_fuse_0tlrr_screen": "int (float const *, Source *, mvsc_tlrr_options const *, "
         "Py_ssize_t *, mvsc_tlrr_blocks *)",
@@ -59,10 +57,8 @@ def test_the_signatures_for_cimport_are_what_they_were(module):
 
 SETUP = """
 import os
-
 from Cython.Build import cythonize
 from setuptools import Extension, setup
-
 module = Extension("cimports", ["cimports.pyx"], include_dirs=[os.environ["MVSC_INCLUDE"]])
 module.extra_compile_args = ["-O0"]
 setup(name="cimports", ext_modules=cythonize([module], language_level=3))

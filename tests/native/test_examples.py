@@ -74,7 +74,6 @@ def test_the_program_reports_what_is_wrong(program, case, tmp_path):
     np.save(tmp_path / "narrow.npy", new["a"][:, 1:])
     np.save(tmp_path / "columns.npy", np.asfortranarray(new["a"]))
     (tmp_path / "half.npy").write_bytes(files[1].read_bytes()[:5000])
-    (tmp_path / "damaged.mvsc").write_bytes(files[0].read_bytes()[:-8])
     (tmp_path / "text.mvsc").write_text("x" * 999)
     for given, message in (
         ([files[0], files[1]], "give one file for each of its views"),
@@ -85,7 +84,6 @@ def test_the_program_reports_what_is_wrong(program, case, tmp_path):
         ([files[0], tmp_path / "half.npy", "-", files[3]], "half.npy: incomplete"),
         ([files[0], tmp_path / "text.mvsc", "-", files[3]], "not an .npy file"),
         ([files[0], "-", "-", "-"], "no view that the model uses is given"),
-        ([tmp_path / "damaged.mvsc", *files[1:]], "the model is damaged or incomplete"),
         ([tmp_path / "text.mvsc", *files[1:]], "this is not a model of mvsc_fast"),
         ([tmp_path / "absent.mvsc", *files[1:]], "the file cannot be read"),
     ):

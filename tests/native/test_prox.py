@@ -20,7 +20,7 @@ DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
     [
         ({}, Status.OK),
         ({"map": 0}, Status.BAD_ARGUMENT),
-        ({"map": 99}, Status.BAD_ARGUMENT),
+        ({"map": len(Map) + 1}, Status.BAD_ARGUMENT),
         ({"size": 40}, Status.BAD_ARGUMENT),
         ({"data": None}, Status.BAD_ARGUMENT),
         ({"v": -1}, Status.BAD_ARGUMENT),
@@ -35,10 +35,8 @@ DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
         ({"n": 2**62}, Status.TOO_LARGE),
         ({"v": 2**40, "m": 2**40}, Status.TOO_LARGE),
         ({"spare": -1}, Status.SMALL_WORKSPACE),
-        ({"spare": -(10**9)}, Status.SMALL_WORKSPACE),
         ({"data": np.full(48, np.nan)}, Status.NOT_FINITE),
         ({"data": np.full(48, -np.inf)}, Status.NOT_FINITE),
-        ({"v": 0, "data": None}, Status.OK),
         ({"v": 0, "m": 2**40, "data": None}, Status.OK),  # and no counts are written
         ({"n": 0, "m": 2**40, "data": None}, Status.OK),
         ({"overlap": "workspace"}, Status.BAD_ARGUMENT),

@@ -10,8 +10,7 @@
 /* layout() -> sizes and offsets of the structs */
 static PyObject *layout(PyObject *self, PyObject *unused)
 {
-    (void)self;
-    (void)unused;
+    (void)self, (void)unused;
     return Py_BuildValue(
         "{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,"
         "s:n,s:n,s:n,s:n,s:n,s:n,s:n}",
@@ -51,16 +50,14 @@ static void check_signatures(void)
 static PyObject *defaults(PyObject *self, PyObject *unused)
 {
     const mvsc_tlrr_options options = MVSC_TLRR_DEFAULTS;
-    (void)self;
-    (void)unused;
+    (void)self, (void)unused;
     return PyBytes_FromStringAndSize((const char *)&options, sizeof options);
 }
 
 /* table() -> the address of the functions */
 static PyObject *table(PyObject *self, PyObject *unused)
 {
-    (void)self;
-    (void)unused;
+    (void)self, (void)unused;
     return PyLong_FromVoidPtr((void *)mvsc_fast_api);
 }
 

@@ -32,7 +32,7 @@ def etlmsc(views, lam, axis=0, basis=None, tol=1e-6, max_iter=200):
         n_iter += 1
         Z_last, E_last = Z, E
         Z = shrink(P - E + Y / mu, 1 / mu)
-        E = column_shrink(P - Z + Y / mu, lam / mu)
+        E = np.stack(column_shrink(P - Z + Y / mu, lam / mu))
         Y = Y + mu * (P - Z - E)
         if max(np.abs(R).max() for R in (P - Z - E, Z - Z_last, E - E_last)) <= tol:
             break

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .proximal import svt
+from .proximal import column_shrink, svt
 from .sparse_graphs import unit
 
 
@@ -26,9 +26,7 @@ def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150):
         J = svt(Z - Y3 / mu, lam / mu)
         right = J + H.T @ H - H.T @ E_r + (Y3 + H.T @ Y2) / mu
         Z = np.linalg.solve(eye + H.T @ H, right)
-        F = np.vstack([X - P @ H + Y1 / mu, H - H @ Z + Y2 / mu])
-        length = np.linalg.norm(F, axis=0)
-        E_h, E_r = np.split(F * (1 - 1 / mu / np.maximum(length, 1 / mu)), [D])
+        E_h, E_r = column_shrink([X - P @ H + Y1 / mu, H - H @ Z + Y2 / mu], 1 / mu)
         residuals = [X - P @ H - E_h, H - H @ Z - E_r, J - Z]
         Y1 += mu * residuals[0]
         Y2 += mu * residuals[1]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .proximal import mode_shrink
+from .proximal import column_shrink, mode_shrink
 from .sparse_graphs import unit
 
 
@@ -23,9 +23,7 @@ def lt_msc(views, lam=0.5, gamma=(1.0, 1.0, 1.0), tol=1e-7, max_iter=200):
             right = A.T @ A - A.T @ E[i] + A.T @ Y[i] / mu
             right += sum(G[m][i] - W[m][i] / mu for m in range(3))
             Z[i] = np.linalg.solve(3 * np.eye(n) + A.T @ A, right)
-        F = [A - A @ Z[i] + Y[i] / mu for i, A in enumerate(X)]
-        length = np.sqrt(sum((A**2).sum(axis=0) for A in F))
-        E = [A * (1 - lam / mu / np.maximum(length, lam / mu)) for A in F]
+        E = column_shrink([A - A @ Z[i] + Y[i] / mu for i, A in enumerate(X)], lam / mu)
         for i, A in enumerate(X):
             Y[i] += mu * (A - A @ Z[i] - E[i])
         for m, axis in enumerate((1, 2, 0)):

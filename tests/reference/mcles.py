@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from .dimsc import sylvester
+from .dimsc import laplacian, sylvester
 from .sparse_graphs import unit
 
 
@@ -37,11 +37,6 @@ def codebook(X, H, W, tol):
     return D1
 
 
-def laplacian(S):
-    A = (S + S.T) / 2
-    return np.diag(A.sum(axis=0)) - A
-
-
 def mcles(views, H, F, alpha=0.8, beta=0.4, gamma=0.004, tol=1e-2, max_iter=30, codebook_tol=1e-10):
     """S, H, F, objective values; H (d, n) and F (n, c) are the starts.
 
@@ -61,7 +56,7 @@ def mcles(views, H, F, alpha=0.8, beta=0.4, gamma=0.004, tol=1e-2, max_iter=30, 
         S = np.stack(
             [simplex_qp(A, gamma / (2 * alpha) * q[i] - 2 * K[:, i]) for i in range(n)], axis=1
         )
-        values_L, vectors = np.linalg.eigh(laplacian(S))
+        values_L, vectors = np.linalg.eigh(laplacian((S + S.T) / 2))
         F = vectors[:, :c]
         values.append(
             np.sum((X - W @ H) ** 2)

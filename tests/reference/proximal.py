@@ -59,7 +59,7 @@ def soft(A, t):
     return np.sign(A) * np.maximum(np.abs(A) - t, 0)
 
 
-def column_shrink(T, t):
-    """l2,1 shrinkage of the columns of all slices stacked."""
-    length = np.sqrt((T**2).sum(axis=(0, 1)))
-    return T * (1 - t / np.maximum(length, t))
+def column_shrink(matrices, t):
+    """l2,1 shrinkage of the columns of all matrices stacked."""
+    length = np.sqrt(sum((A**2).sum(axis=0) for A in matrices))
+    return [A * (1 - t / np.maximum(length, t)) for A in matrices]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .proximal import slice_shrink, tensor_nuclear_shrink, view_nuclear_shrink
+from .proximal import column_shrink, slice_shrink, tensor_nuclear_shrink, view_nuclear_shrink
 from .sparse_graphs import unit
 
 
@@ -24,10 +24,7 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, rotate=True, tol=1e-7, 
     mu = rho = 1e-4
 
     def update_errors():
-        F = [X[u] - X[u] @ Z[u] + Y[u] / mu for u in range(v)]
-        length = np.sqrt(sum((A**2).sum(axis=0) for A in F))
-        factor = 1 - lam / mu / np.maximum(length, lam / mu)
-        E[:] = [factor * A for A in F]
+        E[:] = column_shrink([X[u] - X[u] @ Z[u] + Y[u] / mu for u in range(v)], lam / mu)
 
     n_iter = 0
     while n_iter < max_iter:

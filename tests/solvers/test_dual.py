@@ -218,13 +218,11 @@ def test_a_large_eigenvalue_does_not_end_the_iteration_in_single_precision():
 def test_the_callback_learns_whose_iteration_it_is():
     W, _ = block_tensor([20, 30, 1, 12])
     seen = {}
-    result = published_tlrr(
-        W,
-        alpha=3.0,
-        lam=2.0,
-        tol=1e-8,
-        callback=lambda state: seen.setdefault(state.block, []).append(state.iteration),
-    )
+
+    def watch(state):
+        seen.setdefault(state.block, []).append(state.iteration)
+
+    result = published_tlrr(W, alpha=3.0, lam=2.0, tol=1e-8, callback=watch)
     assert set(seen) == set(result.blocks)
     for iterations in seen.values():
         assert iterations == list(range(1, len(iterations) + 1))

@@ -4,22 +4,11 @@ from reference.proximal import svt, view_nuclear_shrink
 
 from mvsc_fast.similarity import self_representation
 from mvsc_fast.solvers._transforms import (
-    Basis,
     Fourier,
     graph_basis,
     resolve_sample_transform,
     resolve_view_transform,
 )
-
-
-@pytest.mark.parametrize("m", [1, 2, 5, 8])
-@pytest.mark.parametrize("axis", [0, 1])
-def test_fourier_is_orthonormal_and_inverted(m, axis):
-    shape = (m, 3) if axis == 0 else (2, m, 3)
-    T = np.random.default_rng(0).standard_normal(shape)
-    hat = Fourier().forward(T, axis)
-    assert np.linalg.norm(hat) == pytest.approx(np.linalg.norm(T))
-    np.testing.assert_allclose(Fourier().inverse(hat, axis), T, atol=1e-14)
 
 
 def test_fourier_rows_hold_the_frequencies_in_pairs():
@@ -31,22 +20,6 @@ def test_fourier_rows_hold_the_frequencies_in_pairs():
         hat[3].real,
     ]
     np.testing.assert_allclose(Fourier().forward(x, 0)[:, 0], expected, atol=1e-14)
-
-
-def test_basis_is_inverted():
-    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((7, 7)))[0]
-    T = np.random.default_rng(1).standard_normal((2, 7, 4))
-    basis = Basis(Q)
-    np.testing.assert_allclose(basis.forward(T, 1)[1], Q.T @ T[1], atol=1e-14)
-    np.testing.assert_allclose(basis.inverse(basis.forward(T, 1), 1), T, atol=1e-14)
-
-
-def test_a_basis_of_the_wrong_shape_or_not_orthonormal_is_refused():
-    views = [np.ones((4, 2))]
-    with pytest.raises(ValueError, match=r"\(3, 3\).*\(4, 4\)"):
-        resolve_sample_transform(np.eye(3), views)
-    with pytest.raises(ValueError, match="not orthonormal"):
-        resolve_sample_transform(np.ones((4, 4)), views)
 
 
 def test_the_identity_is_a_transform_too():
