@@ -291,6 +291,7 @@ def _layout(embedding):
     U, s, _ = np.linalg.svd(embedding - embedding.mean(axis=0), full_matrices=False)
     start = (U * s)[:, :2]
     start = 1e-4 * start / max(start[:, 0].std(), 1e-12)  # as its documentation recommends
+    start += 1e-5 * np.random.RandomState(0).standard_normal(start.shape)  # parts equal samples
     perplexity = min(30.0, (n - 1) / 3)
     layout = TSNE(perplexity=perplexity, init=start, random_state=0, n_jobs=1)
     with threadpool_limits(1):  # its sums depend on the number of threads
