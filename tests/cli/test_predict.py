@@ -329,11 +329,14 @@ def test_groups_of_mixed_columns_are_encoded(tmp_path, monkeypatch, capsys, refu
     groups = {"use": ["visits", "spend_a", "spend_b"], "who": ["age", "city"], "text": ["review"]}
     options = ["--columns", "use=visits,spend_*", "--columns", "who=age,city"]
     options += ["--columns", "text=review", "--clusters", "3", "--labels", "l.csv"]
-    assert main(["cluster", "all.csv", *options, "--save", "m.pkl"]) == 0
+    assert main(["cluster", "all.csv", *options, "--save", "m.pkl", "--report", "-"]) == 0
     pipeline = make_pipeline(FrameEncoder(groups), ConsensusTLRR(3, random_state=0))
     found = pd.read_csv("l.csv", index_col="customer").cluster
     np.testing.assert_array_equal(found, pipeline.fit_predict(table))
-    assert "city (category), review (text)" in capsys.readouterr().err
+    captured = capsys.readouterr()
+    assert "city (category), review (text)" in captured.err
+    # The report is in the units of the table.
+    assert "city = Rome 100 %" in captured.out and re.search(r"age 30\.\d \(49\.\d", captured.out)
     assert main(["predict", "m.pkl", "new.csv", "--labels", "n.csv"]) == 0
     new = pd.read_csv("n.csv", index_col="customer").cluster
     np.testing.assert_array_equal(new, pipeline.predict(table.iloc[:30]))

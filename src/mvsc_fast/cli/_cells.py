@@ -96,7 +96,6 @@ def _read(path, lazy):
     """The AnnData or MuData object of one file, in which each id occurs once."""
     kind = cells_kind(path)
     package = import_extra(CELLS[kind], path, EXTRA)
-    path.stat()  # a missing file is not a damaged one
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of later versions, and of repeated names
         if kind == "10x":

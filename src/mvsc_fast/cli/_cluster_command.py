@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
 from .._utils.figures import check_picture
 from .._utils.messages import warn_user
@@ -211,7 +212,10 @@ def run(args):
     model.run_ = _record(args, data, model)
     explained = None
     if args.certainty or args.report:
-        explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
+        # Encoded columns are explained in the units of their table.
+        is_encoded = data.encoder is not None
+        told = (make_pipeline(data.encoder, model), data.frame) if is_encoded else (model, views)
+        explained = explain(*told, ids=data.ids, counts=counts, structure=structure)
 
     # The labels come first, whatever happens to other outputs.
     columns = {"cluster": labels}

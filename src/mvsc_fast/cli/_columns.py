@@ -242,7 +242,7 @@ def _check_codes(table, columns):
         coded = cells.columns[(low == code) | (high == code)]
         n_codes = np.count_nonzero(cells[coded] == code)
         if n_codes >= MIN_CODES:
-            what = f"end in {n_codes} cells of {code:.15g}, which must be empty if they are missing"
+            what = f"have {n_codes} cells of {code:.15g}, which must be empty if they are missing"
             _refuse(table, coded, what)
 
 
@@ -304,7 +304,7 @@ def find_groups(table):
 
 
 def encode_groups(table, groups, encoder):
-    """The encoder of groups of mixed columns, fitted if it is None, and their views."""
+    """The encoder of groups of mixed columns, fitted if it is None, and their data frame."""
     names = set().union(*(groups or encoder.groups_).values())
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
@@ -316,4 +316,4 @@ def encode_groups(table, groups, encoder):
         encoder = FrameEncoder(groups).fit(frame)
         kinds = (f"{name} ({kind})" for name, kind in encoder.kinds_.items())
         table.notes.append(f"{orientation(table)}; columns: {', '.join(kinds)}")
-    return encoder, encoder.transform(frame)
+    return encoder, frame

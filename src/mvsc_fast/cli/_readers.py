@@ -43,6 +43,7 @@ class Data(NamedTuple):
     one_table: bool = False  # whether all views are columns of one table
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
     encoder: Any = None  # of groups of mixed columns
+    frame: Any = None  # these columns
 
 
 class Options(NamedTuple):
@@ -150,6 +151,7 @@ def _file_kind(path):
     Raise ValueError if it is unknown.
     """
     with errors_of(path):
+        path.stat()  # a missing file has no kind
         kind = cells_kind(path) or table_kind(path)
     suffix = path.suffix.lower()
     if kind or suffix in (".npy", *SUFFIXES):
@@ -262,13 +264,15 @@ def _read_tables(kinds, readings, options):
 
     # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
     encoder, groups, path = saved.encoder if saved else None, None, next(iter(kinds))
+    frame = None
     if tables and len(kinds) == 1 and not turned:
         groups = find_groups(tables[0])
     for table in tables:
         table.can_exclude = not (saved or groups)
     if encoder or groups:
         with errors_of(path):
-            encoder, views = encode_groups(tables[0], groups, encoder)
+            encoder, frame = encode_groups(tables[0], groups, encoder)
+            views = encoder.transform(frame)
         files = [shown_name(path)] * len(views)
     else:
         views, files, features = {}, [], {path: [] for path in kinds}
@@ -292,7 +296,8 @@ def _read_tables(kinds, readings, options):
     views = dict(zip(views, matched, strict=True))
     notes = [note for table in tables for note in table.notes] + notes
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
-    return Data(views, None, ids, id_name, notes, len(kinds) < len(views), encoder=encoder)
+    one_table = len(kinds) < len(views)
+    return Data(views, None, ids, id_name, notes, one_table, encoder=encoder, frame=frame)
 
 
 def _read_array(path, lazy):
