@@ -29,6 +29,12 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
+    def parse_known_args(self, args=None, namespace=None):
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # told with the command, whose help lists what is known
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return namespace, unknown
+
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {message} (usage: {self.prog} --help)\n")
 

@@ -79,8 +79,10 @@ def prepare_outputs(names, inputs=()):
         if Path(name).is_dir():
             raise ValueError(f"{name} is a folder: choose a file name")
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(name if _is_direct(name) else path.parent, os.W_OK):
-            raise ValueError(f"{name} cannot be written: no permission in its folder")
+        # A file with write protection would be replaced all the same.
+        written = [Path(name)] if _is_direct(name) else [path, path.parent]
+        if not all(os.access(part, os.W_OK) for part in written if part.exists()):
+            raise ValueError(f"{name} cannot be written: no permission for it or its folder")
     # Links may lead two names to one file.
     for name, other in [*combinations(names, 2), *product(names, inputs)]:
         if os.path.realpath(name) == os.path.realpath(other):
