@@ -9,11 +9,12 @@ import numpy as np
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
 from ..explanation._cells import annotate
+from ..preprocessing._table_columns import alike
 from ..views import from_anndata
 from ..views._anndata import is_anndata, split_by_type
 from ..views._frames import repeated, shown
 from ._columns import find_columns
-from ._matching import check_same_ids
+from ._matching import check_same_ids, match_note
 from ._outputs import replaced
 
 EXTRA = "'mvsc-fast[scverse]'"
@@ -78,7 +79,10 @@ def read_cells(paths, use, lazy, join):
     """
     use, notes = use or "X", []
     objects = [_read(path, lazy) for path in paths]
-    data = objects[0] if len(paths) == 1 else _join_modalities(paths, objects, join)
+    data = objects[0]
+    if len(paths) > 1:
+        data = _join_modalities(paths, objects, join)
+        notes.append(match_note([part.obs_names for part in objects]))
     _check_use(use, data)
     # Matrices of all cells can stay on disk; cells that lack a modality get rows of NaN in memory.
     views = split_by_type(data) if use == "X" else None
@@ -182,14 +186,12 @@ def with_columns(view, name, columns):
 
 
 def labels_of(data, name, ids):
-    """Labels of samples, None for those without, from a column of ``obs`` of a part of the data.
-
-    None if no part has such a column.
-    """
+    """Labels of samples, None for those without, from a column of ``obs`` of a part of the data."""
     parts = data if isinstance(data, dict) else {"": data, **getattr(data, "mod", {})}
     column = next((part.obs[name] for part in parts.values() if name in part.obs), None)
     if column is None:
-        return None
+        titles = [title for part in parts.values() for title in part.obs] or ["none"]
+        raise ValueError(f"no file or column of obs is called {name!r}{alike(name, titles)}")
     column = column.reindex(ids)
     return np.where(column.notna(), column.to_numpy(dtype=object), None)
 

@@ -357,8 +357,9 @@ def _record(args, data, model):
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
+    steps = [] if data.encoder is None else [" ".join(str(data.encoder).split())]
     if args.scale:
-        record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
+        steps.append("columns were scaled to mean 0 and standard deviation 1")
         if not all(means.any() for means, _ in model.scaling_):
-            record["processing"] += ", those of sparse views to standard deviation 1 alone"
-    return record
+            steps[-1] += ", those of sparse views to standard deviation 1 alone"
+    return record | ({"processing": ", then ".join(steps)} if steps else {})

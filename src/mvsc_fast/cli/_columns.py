@@ -138,9 +138,8 @@ def _check_samples(table, columns, known_ids):
 
 
 def is_counter(values):
-    """Whether a column counts the rows, from 0 or from 1."""
-    counts = values[:1] + np.arange(len(values))
-    return len(values) > 2 and values[0] in (0, 1) and np.array_equal(values, counts)
+    """Whether a column counts the rows."""
+    return len(values) > 2 and np.array_equal(values, values[0] + np.arange(len(values)))
 
 
 def _check_features(table, columns):

@@ -36,9 +36,13 @@ def match_views(files, views, join, square=False):
     for file, index in zip(files[1:], ids[1:], strict=True):
         check_same_ids(file, index, files[0], ids[0], join)
     views = align(views, "inner" if join == "inner" else "outer")
+    return views, views[0].index, [match_note(ids)]
+
+
+def match_note(ids):
+    """How many samples, of those of any file, every file has."""
     n_common, n_all = len(set(ids[0]).intersection(*ids)), len(set().union(*ids))
-    note = f"rows are matched by id: {n_common} of {counted(n_all, 'sample')} in every file"
-    return views, views[0].index, [note]
+    return f"rows are matched by id: {n_common} of {counted(n_all, 'sample')} in every file"
 
 
 def check_same_ids(file, index, first, first_index, join):

@@ -167,10 +167,13 @@ def _counts(samples):
 def _file_of_each(files, names, one_table):
     """The file of each view that is given, as ``view=file`` or in the order of the fit."""
     pairs = [file.partition("=") for file in files]
-    if all(equals and view in names for view, equals, _ in pairs):
-        by_view = {view: file for view, _, file in pairs}
+    by_view = {view: file for view, equals, file in pairs if equals and view in names}
+    if by_view:
         if len(by_view) < len(pairs):
-            raise ValueError(f"{' '.join(files)}: a view is given more than once")
+            raise ValueError(
+                f"{' '.join(files)}: a view is given more than once, or is none of the model's: "
+                f"{', '.join(names)}"
+            )
         return {name: by_view[name] for name in names if name in by_view}
     whole = len(files) == 1 and (Path(files[0]).suffix.lower() in SUFFIXES or cells_kind(files[0]))
     if len(files) == 1 and one_table or whole and len(names) > 1:

@@ -235,6 +235,11 @@ def _column_names(header, place, reading):
     if not reading.header:
         return [""] * len(header)
     names = list(map(str.strip, header))
+    if len(names) > 2 and names[0] and not any(names[1:]):
+        raise ValueError(
+            f"{place} names 1 of {len(names)} columns, {names[0]!r}: the first row must have their "
+            "names, without a title"
+        )
     numbers = list(filter(is_number, names))
     # Numbers are names if the first cell, or the user, tells which column has the ids.
     is_told = _is_id_name(names[0]) and len(numbers) < len(names)
