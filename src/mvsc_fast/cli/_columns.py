@@ -138,8 +138,9 @@ def _check_samples(table, columns, known_ids):
 
 
 def is_counter(values):
-    """Whether a column counts the rows."""
-    return len(values) > 2 and np.array_equal(values, values[0] + np.arange(len(values)))
+    """Whether a column counts the rows, from any number."""
+    is_whole = len(values) > 2 and float(values[0]).is_integer()
+    return is_whole and np.array_equal(values, values[0] + np.arange(len(values)))
 
 
 def _check_features(table, columns):

@@ -235,11 +235,6 @@ def _column_names(header, place, reading):
     if not reading.header:
         return [""] * len(header)
     names = list(map(str.strip, header))
-    if len(names) > 2 and names[0] and not any(names[1:]):
-        raise ValueError(
-            f"{place} names 1 of {len(names)} columns, {names[0]!r}: the first row must have their "
-            "names, without a title"
-        )
     numbers = list(filter(is_number, names))
     # Numbers are names if the first cell, or the user, tells which column has the ids.
     is_told = _is_id_name(names[0]) and len(numbers) < len(names)
@@ -248,6 +243,11 @@ def _column_names(header, place, reading):
             f"{place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names of "
             "columns: --no-header reads it as a sample, --id-column NAME, or none, as names; known "
             "labels need a header"
+        )
+    if len(names) > 2 and names[0] and not any(names[1:]) and reading.id_column is None:
+        raise ValueError(
+            f"{place} names 1 of {len(names)} columns, {names[0]!r}: the first row must have their "
+            "names, without a title"
         )
     return names
 
