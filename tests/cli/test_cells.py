@@ -327,10 +327,7 @@ def test_a_file_for_each_modality(tenx, refused):
         (["many"], "it has several matrices ('a_matrix.mtx.gz', 'b_matrix.mtx.gz')"),
         (["genes.h5", "--annotate", "new.h5ad"], "cannot write new.h5ad from genes.h5"),
         (["unique.h5ad", "--scores"], "a column of obs, such as --scores cell_type"),
-        (
-            ["unique.h5ad", "--scores", "kind"],
-            "kind is neither a file of labels nor a part of the input",
-        ),
+        (["unique.h5ad", "--scores", "kind"], "obs is called 'kind'; the table has 'cell_type'"),
     ],
 )
 def test_files_that_are_refused(tenx, args, message, refused):
