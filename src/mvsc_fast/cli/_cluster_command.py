@@ -210,12 +210,12 @@ def run(args):
     model = method(n_clusters, **parameters, **method_parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data, model)
-    explained = None
     if args.certainty or args.report:
         # Encoded columns are explained in the units of their table.
-        is_encoded = data.encoder is not None
-        told = (make_pipeline(data.encoder, model), data.frame) if is_encoded else (model, views)
-        explained = explain(*told, ids=data.ids, counts=counts, structure=structure)
+        estimator, source = model, views
+        if data.encoder is not None:
+            estimator, source = make_pipeline(data.encoder, model), data.frame
+        explained = explain(estimator, source, ids=data.ids, counts=counts, structure=structure)
 
     # The labels come first, whatever happens to other outputs.
     columns = {"cluster": labels}
@@ -362,4 +362,6 @@ def _record(args, data, model):
         steps.append("columns were scaled to mean 0 and standard deviation 1")
         if not all(means.any() for means, _ in model.scaling_):
             steps[-1] += ", those of sparse views to standard deviation 1 alone"
-    return record | ({"processing": ", then ".join(steps)} if steps else {})
+    if steps:
+        record["processing"] = ", then ".join(steps)
+    return record

@@ -80,8 +80,8 @@ def prepare_outputs(names, inputs=()):
             raise ValueError(f"{name} is a folder: choose a file name")
         path.parent.mkdir(parents=True, exist_ok=True)
         # A file with write protection would be replaced all the same.
-        written = [Path(name)] if _is_direct(name) else [path, path.parent]
-        if not all(os.access(part, os.W_OK) for part in written if part.exists()):
+        targets = [name] if _is_direct(name) else [path.parent, *([path] if path.exists() else [])]
+        if not all(os.access(target, os.W_OK) for target in targets):
             raise ValueError(f"{name} cannot be written: no permission for it or its folder")
     # Links may lead two names to one file.
     for name, other in [*combinations(names, 2), *product(names, inputs)]:

@@ -83,8 +83,7 @@ def run(args):
         use = [name for name in use if name in present]
     elif isinstance(use, dict):
         use = {name: use[name] for name in present if name in use}
-    is_shared = len(set(files)) == 1 < len(names)
-    files = files[:1] if is_shared else files
+    files = files[:1] if len(set(files)) == 1 else files
     data = read_files(args, files, saved=saved._replace(use=use), names=present)
     views = data.views
     for name, view in views.items():
