@@ -7,7 +7,7 @@ import scipy.sparse
 from conftest import FULL, random_similarities, random_sparse
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast.methods import ConsensusTLRR
+from mvsc_fast.methods import AWP, ConsensusTLRR
 from mvsc_fast.spectral import _eigenvectors, _filter, spectral_labels
 from mvsc_fast.spectral._eigenvectors import leading_block, normalized_eigenvectors
 
@@ -113,6 +113,15 @@ def test_beyond_lapack_no_eigenvector_is_lost(dtype, link, n, kind):
         assert adjusted_rand_score(labels, y) == 1
         lengths = np.linalg.norm(vectors, axis=1)[:, None]
         np.testing.assert_allclose(embedding, vectors / lengths, rtol=1e-14, atol=1e-15)
+
+
+def test_beyond_lapack_estimators_find_all_groups():
+    """The graph of nearest neighbours of AWP falls apart into groups."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(12, size=3001)
+    views = [np.eye(12)[y] + 0.02 * rng.standard_normal((3001, 12)) for _ in range(2)]
+    for init in ("pivots", "axes"):
+        assert adjusted_rand_score(AWP(12, init=init).fit_predict(views), y) == 1
 
 
 def test_the_order_of_many_samples_does_not_matter():

@@ -50,6 +50,8 @@ def test_neither_units_nor_axes_nor_the_origin_of_the_columns_matter(clusters, r
 def test_clusters_are_found_in_all_views_and_in_each(clusters, result):
     assert result.p_value == 0.2 and result.z > 3 and result.observed > result.null.max()
     assert {name: test.p_value for name, test in result.each.items()} == {"a": 0.2, "b": 0.2}
+    alone = structure_test([clusters["b"]], 3, n_rotations=4, random_state=0)
+    assert alone.p_value == 0.2 and alone.each == {}
 
 
 def test_clear_clusters_are_found_in_one_column():

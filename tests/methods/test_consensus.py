@@ -124,12 +124,16 @@ def test_neighbourhoods_grow_with_the_samples_of_a_cluster(n, growth):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("distinct", [1, 2])
-def test_fewer_distinct_samples_than_clusters(distinct):
+@pytest.mark.parametrize("distinct", [1, 2, 3])
+def test_as_few_distinct_samples_as_clusters_or_fewer(distinct):
     y = np.arange(30) % distinct
     views = [np.random.RandomState(0).randn(distinct, d)[y] for d in (4, 6)]
-    with pytest.warns(ConvergenceWarning, match=f"{distinct} distinct .*n_clusters=3"):
-        model = ConsensusTLRR(3, random_state=0).fit(views)
+    model = ConsensusTLRR(3, random_state=0)
+    if distinct < 3:
+        with pytest.warns(ConvergenceWarning, match=f"{distinct} distinct .*n_clusters=3"):
+            model.fit(views)
+    else:
+        model.fit(views)
     assert adjusted_rand_score(y, model.labels_) == 1
     np.testing.assert_array_equal(model.predict(views), model.labels_)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 from conftest import fitted, random_views
 from reference.dimsc import dimsc as twin
 from reference.dimsc import objective
@@ -34,6 +35,7 @@ def test_sylvester_equals_its_twin(m, n):
     a, Q = np.linalg.eigh(A)
     Z = sylvester((a, Q), np.linalg.eigh(B), Q.T @ C)
     np.testing.assert_allclose(A @ Z + Z @ B, C, atol=1e-10)
+    np.testing.assert_allclose(Z, scipy.linalg.solve_sylvester(A, B, C), atol=1e-8)
     np.testing.assert_allclose(Z, sylvester_twin(A, B, C), atol=1e-10)
 
 

@@ -168,7 +168,7 @@ def test_the_published_solver_refuses_sparse_input():
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "igraph", None)
     for ask in (suggest_resolution, ConsensusTLRR(None, resolution=1.0).fit):
-        with pytest.raises(ImportError, match=r"igraph: .*'mvsc-fast\[leiden\]'"):
+        with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
             ask(VIEWS)
 
 
@@ -185,7 +185,10 @@ def test_whole_floats_are_integers():
     expected = ConsensusTLRR(3, random_state=0).fit_predict(VIEWS)
     limitless = ConsensusTLRR(3, max_samples=1e30, n_threads=10**20, random_state=0)
     np.testing.assert_array_equal(limitless.fit_predict(VIEWS), expected)
-    TLRR(3.0, max_iter=1e308, n_init=np.float32(5), random_state=0).fit(VIEWS)
+    TLRR(3, max_iter=1e308, random_state=0).fit(VIEWS)
+    model = TLRR(3.0, max_iter=np.float32(20), n_init=5.0, random_state=0).fit(VIEWS)
+    expected = TLRR(3, max_iter=20, n_init=5, random_state=0).fit_predict(VIEWS)
+    np.testing.assert_array_equal(model.labels_, expected)
     for wrong in (np.nan, np.inf, 3.5, 2 + 0j, True, np.bool_(True), "3", None):
         with pytest.raises(ValueError, match="n_clusters must be an integer"):
             TLRR(wrong).fit(VIEWS)

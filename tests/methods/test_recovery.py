@@ -120,7 +120,7 @@ def test_one_precomputed_matrix_is_one_slice(recovery):
     assert isinstance(expected, np.ndarray) and expected.shape == (1, 30, 30)
     for view in (W[0], [W[0]], W[0].tolist(), {"a": W[0]}, iter(W), [np.asfortranarray(W[0])]):
         np.testing.assert_array_equal(model.fit(view).tensor_, expected)
-    two = TRPCA(2, affinity="precomputed").fit(np.ones((2, 2)))
+    two = TRPCA(2, affinity="precomputed").fit(np.ones((2, 2, 2)))
     assert sorted(two.labels_) == [0, 1]
     with pytest.raises(ValueError, match="1 sample"):
         model.fit([[[1.0]]])
@@ -135,6 +135,11 @@ def test_only_tlrr_keeps_precomputed_similarities_sparse():
     assert isinstance(model.fit(slices[0]).tensor_, np.ndarray)
 
 
-def test_a_graph_of_other_samples_is_refused(subspaces):
+@pytest.mark.parametrize("recovery", [TRPCA, SNN])
+def test_precomputed_and_refused_graphs(subspaces, recovery):
+    W = random_similarities(2, 30)
+    assert recovery(3, affinity="precomputed", random_state=0).fit(W).tensor_.shape == W.shape
+    with pytest.raises(ValueError, match="affinity .*'self_rep.*'cosine'"):
+        recovery(3, affinity="cosine").fit(subspaces[0])
     with pytest.raises(ValueError, match="60 .*30"):
-        TRPCA(3, affinity=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])
+        recovery(3, affinity=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])
