@@ -93,25 +93,28 @@ def test_outputs_are_checked_before_the_fit(data, monkeypatch, refused):
         assert f"{name}: models have the suffix .pkl" in refused("cluster", data, *arguments)
 
 
-def test_ids_and_classes_that_the_terminal_cannot_show_stop_before_the_fit(
-    tmp_path, monkeypatch, refused
-):
+def test_terminal_without_the_letters_of_a_table(tmp_path, monkeypatch, refused):
     table, truth = tmp_path / "a.csv", tmp_path / "truth.csv"
     views, y = datasets.make_multiview_subspaces(30, 2, random_state=0)
     ids = pd.Index(["Ä1", "Ö漢", *(f"s{i}" for i in range(28))], name="id")
-    pd.DataFrame(views[0], ids).add_prefix("f").to_csv(table)
+    pd.DataFrame(views[0], ids).add_prefix("ж").to_csv(table)
     pd.Series(np.where(y, "漢", "a"), ids, name="kind").to_csv(truth)
     arguments = ["cluster", str(table), "--clusters", "2"]
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    terminal = io.TextIOWrapper(io.BytesIO(), "latin-1")
+    monkeypatch.setattr("sys.stdout", terminal)
+
+    # Texts are escaped, and files hold the letters.
     file = ["--labels", str(tmp_path / "labels.csv")]
-    assert main([*arguments, *file]) == 0
+    assert main([*arguments, *file, "--report", "-", "--scores", str(truth)]) == 0
     labels = (tmp_path / "labels.csv").read_text(encoding="utf-8")
     assert labels.startswith("id,cluster\nÄ1,")
+    shown = terminal.buffer.getvalue().decode("latin-1")
+    assert r"\u0436" in shown and r"\u6f22" in shown and "nmi" in shown
 
+    # Labels with other ids would be wrong.
     monkeypatch.setattr(ConsensusTLRR, "fit", None)
-    for more in ([], [*file, "--scores", str(truth)]):
-        message = refused(*arguments, *more)
-        assert r"\u6f22" in message and "latin-1" in message and "PYTHONUTF8=1" in message
+    message = refused(*arguments)
+    assert r"\u6f22" in message and "latin-1" in message and "PYTHONUTF8=1" in message
 
 
 def test_a_dash_is_the_standard_output(data, capsys, monkeypatch):

@@ -364,9 +364,10 @@ def test_later_rows_tell_what_points_mean(read_text, first):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("trap.npy", "Object arrays cannot be loaded"),
+        ("trap.npy", "Python objects"),
         ("letters.npy", r"expected a matrix .* <U1 of shape \(2,\)"),
-        ("cut.npy", ""),
+        ("text.npy", "magic string"),
+        ("empty.npy", ""),
         ("notes.doc", "unknown file type"),
         ("nowhere.csv", "No such file"),
     ],
@@ -375,7 +376,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path, read, name, message):
     np.save(tmp_path / "good.npy", X)
     np.save(tmp_path / "trap.npy", np.array([print], dtype=object), allow_pickle=True)
     np.save(tmp_path / "letters.npy", np.array(["a", "b"]))
-    (tmp_path / "cut.npy").write_bytes(b"")
+    (tmp_path / "text.npy").write_bytes(b"1,2\n3,4\n")
+    (tmp_path / "empty.npy").write_bytes(b"")
     (tmp_path / "notes.doc").write_text("1,2")
     assert_stops(rf"^\S*{name}:? .*{message}", read, tmp_path / "good.npy", tmp_path / name)
 

@@ -24,11 +24,11 @@ from ._outputs import (
     STDOUT,
     add_output,
     certainty_columns,
-    check_printable,
     cross_table,
     errors_of,
     note_user,
     prepare_outputs,
+    print_escaped,
     replaced,
     score_table,
     shown_name,
@@ -195,8 +195,6 @@ def run(args):
     known_labels = _known_labels(args.scores, is_file, data) if args.scores else None
     if not args.precomputed:
         _warn_of_similarities(views)
-    if args.labels is not None and known_labels is not None:
-        check_printable(map(str, known_labels[0]))
 
     # The number of clusters is suggested, and the model is fitted.
     n_clusters, counts, structure = None if is_resolution else args.clusters, None, None
@@ -231,7 +229,7 @@ def run(args):
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
     if args.report == STDOUT:
-        print(explained, file=out)
+        print_escaped(explained, out)
     elif args.report:
         with replaced(args.report) as stream:
             if _is_page(args.report):
@@ -242,8 +240,8 @@ def run(args):
         true_labels, samples = known_labels
         has_label = labels[samples] >= 0
         true_labels, clusters = true_labels[has_label], labels[samples][has_label]
-        print(score_table({args.method: clustering_scores(true_labels, clusters)}), file=out)
-        print(cross_table(true_labels, clusters), file=out)
+        print_escaped(score_table({args.method: clustering_scores(true_labels, clusters)}), out)
+        print_escaped(cross_table(true_labels, clusters), out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(views, labels))
 

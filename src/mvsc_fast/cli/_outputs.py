@@ -127,6 +127,15 @@ def errors_of(path):
         raise ValueError(f"{prefix}{message}") from error
 
 
+def print_escaped(text, out):
+    """Print a text with escapes for the characters that the encoding of the stream does not have.
+
+    Texts are for reading; an error would lose those that come after them.
+    """
+    encoding = getattr(out, "encoding", None) or "utf-8"
+    print(str(text).encode(encoding, "backslashreplace").decode(encoding), file=out)
+
+
 def note_user(note):
     """Print each line of a note for the user."""
     for line in str(note).splitlines():

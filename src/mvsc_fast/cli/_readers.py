@@ -301,13 +301,13 @@ def _read_tables(kinds, readings, options):
 
 
 def _read_array(path, lazy):
-    X = np.load(path, mmap_mode="r" if lazy else None, allow_pickle=False)
+    X = np.lib.format.open_memmap(path, mode="r")  # never loads objects, nor advises it
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(
             f"expected a matrix of numbers with a row for each sample, got an array of "
             f"{X.dtype} of shape {X.shape}"
         )
-    return X
+    return X if lazy else np.array(X)
 
 
 def _orient(tables):
