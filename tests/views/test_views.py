@@ -211,6 +211,8 @@ def test_tables_of_other_packages():
     np.testing.assert_array_equal(check_views([decimals])[0][:, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="view 0 contains (text|str) in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
+    with pytest.raises(ValueError, match="view 0 contains text in column 'z'"):  # float takes it
+        check_views([pl.DataFrame({"z": pl.Series([1, 2, "1_5"], dtype=pl.Object)})])
     with pytest.raises(ValueError, match=r"view 0 .*LazyFrame.*collect"):  # without a warning
         check_views([pl.DataFrame(np.ones((3, 2))).lazy()])
 
