@@ -163,6 +163,7 @@ def test_what_surrounds_a_table(read_text, text):
     [
         ("a,b\n\n1.5,2\n3,x\n5,6\n", "line 4, column 'b' is 'x', not a number"),
         ('"a\nb",c\n1,2\n3,x\n4,5\n', "line 4, column 'c'"),
+        ("id,a,b\np,1,2\n\nq,3,-inf\nr,inf,4\n", "line 4, column 'b' is -inf"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells, but the table has 2 columns"),
         ('a,b\n"1",2\n3\n', "line 3 has 1 cell, but the table has 2 columns"),
         ("a,b\n1.5,red\n2,red\n3,blue\n", "column 'b' is 'red', .* --columns '!b' excludes"),
@@ -700,6 +701,7 @@ def test_columns_are_samples_unless_they_differ_in_kind(tmp_path, read, table, n
         (frame(TCGA), {"transpose": True}, "rows look like samples: read it without --transpose"),
         (genes(), {"transpose": "c.csv"}, "--transpose c.csv: this is not one of .* after"),
         (genes().replace(X[4, 1], "low"), {"transpose": True}, "line 3, column 's04' is 'low'"),
+        (genes().replace(X[4, 1], np.inf), {"transpose": True}, "line 3, column 's04' is inf"),
         (genes()[[]], {"transpose": True}, "no columns except the ids"),
         (genes([*IDS[:11], "s00"]), {"transpose": True}, "several columns are called 's00'"),
         (genes(index=["TP53", "OS.time", "KRAS"]), {"transpose": True}, "outcomes.*: 'OS.time'"),

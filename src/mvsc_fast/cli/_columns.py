@@ -89,6 +89,7 @@ def transpose(table, known_ids):
     if not is_selecting(selection):
         _check_samples(table, samples, known_ids)
     check_text(table, samples)
+    _check_infinite(table, samples)
     rows = table.cells.index
     titles = list(map(str, rows)) if table.ids is None else table.ids
     if look_like_samples(titles):
@@ -234,6 +235,18 @@ def check_text(table, columns):
     raise ValueError(f"{start}{kind}: {'; '.join(remedies)}")
 
 
+def _check_infinite(table, columns):
+    """Raise ValueError at the first infinite cell of columns of numbers."""
+    is_infinite = table.cells[[j for j in columns if j not in table.words]].isin([-np.inf, np.inf])
+    rows, places = np.nonzero(is_infinite.to_numpy())
+    if len(rows):
+        row, j = is_infinite.index[rows[0]], is_infinite.columns[places[0]]
+        raise ValueError(
+            f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is "
+            f"{table.cells.at[row, j]}: correct it, or leave it empty if it is missing"
+        )
+
+
 def _check_codes(table, columns):
     """Raise ValueError at codes of missing values: repeated, and the end of a column's range."""
     cells = table.cells[[j for j in columns if j not in table.words]]
@@ -263,6 +276,7 @@ def view_of_table(table, selection, options):
     if not (is_told or options.saved or options.square):
         _check_features(table, columns)
     check_text(table, columns)
+    _check_infinite(table, columns)
     if not is_told:
         _check_codes(table, columns)
     return _frame(table, columns)
@@ -310,6 +324,7 @@ def encode_groups(table, groups, encoder):
     # A word among numbers is an error, not a category.
     words, n_cells = table.words, table.cells.count()
     check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
+    _check_infinite(table, columns)
     _check_codes(table, columns)
     frame = _frame(table, columns)
     if encoder is None:
