@@ -97,8 +97,7 @@ def resolve_threads(n_threads=None):
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)
-    # OpenMP's threads do not survive a fork.
-    if _in_forked_child:
+    if n_threads == 1 or _in_forked_child:  # which OpenMP's threads do not survive
         return 1
     cpus = joblib.cpu_count()
     if n_threads is None:
@@ -147,8 +146,10 @@ def limit_threads():
 def use_threads(n_threads, n_samples):
     """Context of a fit; yields the number of core threads and limits other libraries to one."""
     _find_libraries()
-    n_threads = resolve_threads(n_threads)
-    return Limit(1, openmp=1, n_threads=n_threads if n_samples >= SMALL else 1)
+    is_small = n_samples < SMALL
+    # A number is checked; to count free CPUs would take as long as to label a sample.
+    n_threads = resolve_threads(1 if is_small and n_threads is None else n_threads)
+    return Limit(1, openmp=1, n_threads=1 if is_small else n_threads)
 
 
 def show_config() -> None:

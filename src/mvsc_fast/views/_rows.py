@@ -25,7 +25,8 @@ def missing_rows(X):
         counts = _stored(X, np.isnan(X.data))
         return (counts > 0) & (counts == np.diff(X.indptr))
     rows = incomplete_rows(X)
-    rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
+    if rows.any():
+        rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
     return rows
 
 
@@ -38,7 +39,8 @@ def incomplete_rows(X):
     """Mask of the rows of an array that contain NaN, of shape (n,)."""
     with np.errstate(over="ignore", invalid="ignore"):
         rows = np.isnan(X.sum(axis=1))  # also if infinite values cancel
-    rows[rows] = np.isnan(X[rows]).any(axis=1)
+    if rows.any():
+        rows[rows] = np.isnan(X[rows]).any(axis=1)
     return rows
 
 
@@ -72,12 +74,16 @@ def zero_or_missing_rows(X):
     """Mask of the rows of a view whose cells are all zero or missing."""
     if scipy.sparse.issparse(X):
         return _stored(X, (X.data < 0) | (X.data > 0)) == 0
-    rows = np.ones(X.shape[0], dtype=bool)
     # The first columns exclude nearly all samples.
-    for columns in (slice(0, 16), slice(16, None)):
-        part = X[rows, columns]
-        rows[rows] = ~((part < 0) | (part > 0)).any(axis=1)  # != 0 would count NaN
+    rows = _without_values(X[:, :16])
+    if rows.any():
+        rows[rows] = _without_values(X[rows, 16:])
     return rows
+
+
+def _without_values(X):
+    """Mask of the rows of an array whose cells are all zero or missing."""
+    return ~((X < 0) | (X > 0)).any(axis=1)  # != 0 would count NaN
 
 
 def canonical_order(views, keys=None):
