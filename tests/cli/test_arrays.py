@@ -303,7 +303,7 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
         (["nowhere.mat"], "nowhere.mat: No such file"),
         (["names.npz"], "a column for each sample: the file has a (no array)"),
         (["trap.npz"], "Object arrays cannot be loaded"),
-        (["short.npz"], "short.npz: "),
+        (["short.npz"], "short.npz: it is damaged"),
         (["flat.npz"], "view_0 (4) is not a matrix of real numbers"),
         (["complex.npz"], "view_0 (4 x 2) is not a matrix of real numbers"),
         (["text.mat"], "a column for each sample: the file has X (1 cell of 2)"),

@@ -84,7 +84,7 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     assert len(both) == 50 and score(y, both) > 0.9
     err = capsys.readouterr().err
     assert "20 of 50 samples in every file" in err and "--join" not in err
-    assert " of 20 new samples (" in err  # of those with all views
+    assert " of 20 new samples with all views (" in err
     alone = labelled(folder, f"rna={paths[0]}")
     assert len(alone) == 40 and score(y, alone) > 0.9
     assert "mirna is not given" in capsys.readouterr().err
@@ -263,7 +263,8 @@ def test_a_summary_counts_what_a_regular_run_keeps(cohort, tmp_path, capsys):
         assert row["unlike"] == complete.unlike[complete.cluster == c].sum()
     assert summary["unlike"] == complete.unlike.sum()
     err = capsys.readouterr().err
-    assert f"{summary['unlike']} of 20 new samples ({summary['unlike_share']:.1%})" in err
+    told = f"{summary['unlike']} of 20 new samples with all views ({summary['unlike_share']:.1%})"
+    assert told in err
     assert "50 samples by cluster: 2 without a label, " in err
     # A file for C programs has the numbers of a pickle.
     fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model="model.mvsc")

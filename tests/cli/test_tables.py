@@ -408,7 +408,7 @@ def test_names_of_views(tmp_path, read):
         ([*NUMBERS[:11], "H12"], "q"),
         (NUMBERS, None),
         (NUMBERS, "X"),
-        *((NUMBERS, name) for name in ("id", "MRN", "PatNr", "Sample No.", "cell", "PatientID")),
+        *((NUMBERS, name) for name in ("id", "MRN", "PatNr", "Sample No.", "account", "PatientID")),
         *((NUMBERS, name) for name in ("USUBJID", "subject#", "customer_id", "case", "Barcode")),
         (range(100, 112), "id"),
         (ORDER, ""),

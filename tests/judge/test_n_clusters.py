@@ -158,7 +158,7 @@ def test_a_group_within_a_cluster_is_named_but_none_in_noise(views_with_small_gr
     np.testing.assert_array_equal(result.hidden[cluster], small_group)
     assert result.sizes.tolist() == [100, 100]
     last = str(result).splitlines()[-1]
-    assert f"Cluster {cluster} of 100 samples" in last and "12 of its samples" in last
+    assert "cluster of 100 samples" in last and "12 of these samples" in last
     noise = np.random.default_rng(0).standard_normal((150, 10))
     assert suggest_n_clusters([noise], max_clusters=2, random_state=0).hidden == {}
 

@@ -28,6 +28,7 @@ import threadpoolctl
 
 from .._kernels import HAS_OPENMP
 from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_threads
+from .messages import counted
 from .parameters import check_integer
 
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
@@ -172,5 +173,6 @@ def show_config() -> None:
         if library["user_api"] == "blas":
             print(
                 f"blas          {library['internal_api']} {library['version']} "
-                f"({library.get('architecture', 'unknown')}, {library['num_threads']} threads)"
+                f"({library.get('architecture', 'unknown')}, "
+                f"{counted(library['num_threads'], 'thread')})"
             )

@@ -163,7 +163,10 @@ def counts_part(counts):
         "predictability": counts.predictability[rows],
         "": np.where(np.isin(numbers, counts.levels), "supported", ""),
     }
-    sentences = [SUPPORTED, *groups_in_words(counts.hidden, counts.sizes)]
+    # Those with the suggested number, not the clusters of the fit.
+    words = groups_in_words(counts.hidden, counts.sizes)
+    suggested = counted(counts.n_clusters, "cluster")
+    sentences = [SUPPORTED, *(f"{suggested}: {text}" for text in words)]
     pictures = {"Stability and predictability of each number of clusters": counts.plot}
     return Part("Numbers of clusters", Table(columns), sentences, pictures)
 

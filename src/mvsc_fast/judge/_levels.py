@@ -102,8 +102,8 @@ def hidden_groups(used, samples, labels, seed):
 def groups_in_words(groups, sizes):
     """A sentence for each of `hidden_groups`, given the sizes of the clusters."""
     return [
-        f"Cluster {cluster} of {counted(int(sizes[cluster]), 'sample')} holds two groups: "
-        f"{len(samples)} of its samples are apart from the others, see hidden[{cluster}]."
+        f"A cluster of {counted(int(sizes[cluster]), 'sample')} holds two groups: "
+        f"{len(samples)} of these samples are apart from the others."
         for cluster, samples in groups.items()
     ]
 

@@ -131,7 +131,7 @@ class ClusterCounts(ShortRepr):
         """
         curves = {
             "stability": (self.stability, self.levels, "supported"),
-            "criterion / 2": (self.criterion / 2, self.candidates, "candidates"),
+            "criterion (divided by 2)": (self.criterion / 2, self.candidates, "candidates"),
             "predictability": (self.predictability, (), ""),
         }
         ax = plot_counts(self.counts, curves, ax)

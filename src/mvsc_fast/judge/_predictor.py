@@ -102,7 +102,8 @@ class Predictor:
         far, m = np.count_nonzero(predictions["unlike"][complete] == 1), np.count_nonzero(complete)
         if m == 0 or not self.has_limits:
             return
-        subject = f"{far} of {counted(m, 'new sample')} ({far / m:.1%})"
+        of_all_views = "" if m == len(complete) else " with all views"
+        subject = f"{far} of {counted(m, 'new sample')}{of_all_views} ({far / m:.1%})"
         verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
         sentence = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
         # Many unlike samples suggest other units; more than chance explains, a kind that the fit

@@ -22,7 +22,7 @@ MAX_CLASSES = 50  # maximum number of values of a column of labels
 MAX_STATES = 3  # maximum number of values of an event beside a time
 WHO = (
     "samples?|patients?|u?subj(?:ects?)?|cases?|cells?|donors?|participants?|individuals?|specimens?"
-    "|animals?|mouse|customers?|users?|clients?|persons?|members?|employees?"
+    "|animals?|mouse|cust(?:omers?)?|accounts?|users?|clients?|persons?|members?|employees?"
 )
 ID_NAME = re.compile(
     rf"(?i:[up]?ids?|mrn|nr|no|number|names?|key|barcodes?|accession|records?"

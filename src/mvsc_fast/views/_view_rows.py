@@ -189,7 +189,7 @@ def _coordinates(gram):
     Parameters
     ----------
     gram : ndarray of shape (n, n)
-        Inner products of the rows.
+        Inner products of the rows, of length 1 or 0.
 
     Returns
     -------
@@ -197,12 +197,11 @@ def _coordinates(gram):
     independent : ndarray of shape (k,) of int
         Their coordinates are a triangular matrix.
     """
-    largest = gram.diagonal().max() or 1.0
     # The diagonal of a Cholesky factor has the lengths that are orthogonal to the earlier rows. A
     # ridge far below the limit keeps those of combinations positive.
-    regular = gram + 1e-10 * largest * np.eye(len(gram))
+    regular = gram + 1e-10 * np.eye(len(gram))
     coordinates = scipy.linalg.cholesky(regular, lower=True, check_finite=False)
-    independent = np.flatnonzero(coordinates.diagonal() > 1e-3 * np.sqrt(largest))
+    independent = np.flatnonzero(coordinates.diagonal() > 1e-3)
     if len(independent) == 0:  # all rows are zero
         return np.zeros((len(gram), 1)), independent
     # Without the combinations, later rows have other coordinates.
