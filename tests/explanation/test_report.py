@@ -161,7 +161,7 @@ def test_the_text_of_an_explanation():
         "  No sample is near another cluster.",
         "  view  features  samples without  support",
         "     0         1                0     1.00",
-        "  Whether there is more structure than in noise: structure_test tests it.",
+        "  Whether noise has as much structure: structure_test, or --evidence.",
         "  We clustered 40 samples described by 1 feature. KMeans found 2 clusters",
     ):
         assert line in lines

@@ -350,7 +350,9 @@ def _open_questions(fit, embedding, counts, structure):
         name = type(fit.model).__name__
         sentences.append(f"{name} has neither embedding_ nor affinity_matrix_: no silhouette.")
     if structure is None:
-        sentences.append("Whether there is more structure than in noise: structure_test tests it.")
+        sentences.append("Whether noise has as much structure: structure_test, or --evidence.")
     if counts is None and getattr(fit.model, "resolution", None) is None:
-        sentences.append("Whether other numbers of clusters are better: see suggest_n_clusters.")
+        sentences.append(
+            "Whether other numbers of clusters are better: suggest_n_clusters, or --clusters auto."
+        )
     return sentences

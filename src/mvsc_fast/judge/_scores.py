@@ -169,7 +169,7 @@ def warn_of_doubts(n_samples, predictability, modularity, agreement):
         warn_user(
             f"clusters of noise are as predictable ({predictability:.2f}) and have as large a "
             f"modularity ({modularity:.2f} of at most 1) as these: they may be arbitrary, or miss "
-            "groups that are much smaller than others. structure_test tests for structure"
+            "groups that are much smaller than others. structure_test, or --evidence, tests it"
         )
     elif agreement < MIN_AGREEMENT:
         warn_user(

@@ -245,5 +245,6 @@ def warn_of_zero_rows(facts, titles):
     if parts:
         warn_user(
             f"rows that are all zero, in {', '.join(parts)}. If nothing was measured there, "
-            "clusters may follow these rows: make them missing by views.missing(X)"
+            "clusters may follow these rows: make them missing by views.missing(X), or leave them "
+            "empty in a file"
         )
