@@ -161,7 +161,7 @@ def test_files_that_are_not_those_of_the_model(cohort, tmp_path, refused, files,
 
 
 @pytest.mark.filterwarnings("default")
-def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
+def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys, refused):
     folder, tables, y = cohort
     table = tables["rna"].join(tables["mirna"])
     table.iloc[:100].to_csv(tmp_path / "all.csv")
@@ -174,6 +174,10 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     assert score(y, pd.concat([fitted, labels])) > 0.9
     err = capsys.readouterr().err
     assert err.count("ignored") == 1 and "ignored: 'extra'\n" in err and "warning" not in err
+    np.save(tmp_path / "all.npy", table.iloc[:, :9])
+    assert "all.npy has no names of columns" in refused(
+        "predict", tmp_path / "model.pkl", tmp_path / "all.npy"
+    )
     for part, rows in (("", slice(100)), ("new_", slice(100, None))):
         for name in tables:
             np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
@@ -342,10 +346,18 @@ def test_groups_of_mixed_columns_are_encoded(tmp_path, monkeypatch, capsys, refu
     new = pd.read_csv("n.csv", index_col="customer").cluster
     np.testing.assert_array_equal(new, pipeline.predict(table.iloc[:30]))
     assert "ignored" not in capsys.readouterr().err
+    # Categories of the fit remain such where half of the rows have numbers.
+    codes = table.assign(city=np.array(["1", "low", "high"])[y])
+    codes.to_csv("codes.csv")
+    codes[y < 2].to_csv("new_codes.csv")
+    assert main(["cluster", "codes.csv", *options, "--save", "codes.pkl"]) == 0
+    assert main(["predict", "codes.pkl", "new_codes.csv", "--labels", "n.csv"]) == 0
     # What cannot be encoded stops.
     wrong = table.astype(object)
     wrong.iloc[3, 0] = "many"
     wrong.to_csv("wrong.csv")
+    np.save("age.npy", table[["age"]])
+    table.assign(age=np.resize(["1,520", "2,410"], 90)).to_csv("marks.csv")
     table.drop(columns="city").to_csv("less.csv")
     for arguments, message in (
         (["cluster", "all.csv", *options, "--save", "m.mvsc"], "m.mvsc"),
@@ -353,6 +365,9 @@ def test_groups_of_mixed_columns_are_encoded(tmp_path, monkeypatch, capsys, refu
         (["cluster", "all.csv", *options, "--columns", "who=visits"], "'who'"),
         (["cluster", "wrong.csv", *options], "line 5, column 'visits' is 'many'"),
         (["predict", "m.pkl", "less.csv"], "less.csv: .*'city'"),
+        (["cluster", "marks.csv", *options], "line 2, column 'age' is '1,520', .*--decimal"),
         (["predict", "m.pkl", "who=new.csv"], "who=new.csv"),
+        (["predict", "m.pkl", "new.csv", "all.csv", "less.csv"], "columns of one table"),
+        (["predict", "m.pkl", "age.npy"], "age.npy has no names of columns"),
     ):
         assert re.search(message, refused(*arguments))

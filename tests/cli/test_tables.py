@@ -319,6 +319,7 @@ def test_columns_of_parquet_have_types(tmp_path, read):
     (view,) = read(path, columns=columns).views.values()
     np.testing.assert_array_equal(view[::-1], np.column_stack([X, range(0, 24, 2)]))
     table.astype(np.float32).to_parquet(path)
+    assert_stops("--no-header is for text", read, path, no_header=True)
     (view,) = read(path).views.values()
     assert set(view.dtypes) == {np.dtype(np.float32)}
     for name, cells in (
@@ -512,10 +513,12 @@ def test_joins_and_positions(tmp_path, read):
     data = read(paths[0], arrays[0])
     assert data.ids == IDS and "c.npy without ids: 12 rows" in data.notes[-1]
     assert "d.npy without ids: 12 rows" in read(*arrays).notes[-1]
+    np.save(arrays[1], X.T)
+    np.testing.assert_array_equal(read(*arrays, transpose=arrays[1]).views["d"], X)
     write(paths[0], frame(NUMBERS, "lot"))
     write(paths[1], frame(NUMBERS[::-1]))
-    data = read(*paths, id_column=f"{paths[0]}:lot")
-    assert data.ids == list(map(str, NUMBERS))
+    data = read(*paths, id_column=f"{paths[0]}:lot")  # ids of another name in the second
+    assert data.ids == list(map(str, NUMBERS)) and data.id_name == "lot"
     np.testing.assert_array_equal(data.views["b"], X[::-1])
 
 
@@ -550,7 +553,9 @@ def test_columns_are_chosen_and_excluded(tmp_path, read_text, columns, outcome):
         assert_read(data, frame(IDS)[outcome], outcome)
 
 
-@pytest.mark.parametrize("name", ["sex, at birth", "it's*", "!a", "[b]", " c", "", "12", "a=b"])
+@pytest.mark.parametrize(
+    "name", ["sex, at birth", "GO:1", "it's*", "!a", "[b]", " c", "", "12", "a=b"]
+)
 @pytest.mark.parametrize("several", [True, False])
 def test_advice_can_be_pasted_and_does_only_what_it_says(tmp_path, read, name, several):
     table = frame(IDS, columns=["sexy", "its", "!ab"])

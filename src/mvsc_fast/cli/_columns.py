@@ -44,8 +44,7 @@ def select_columns(table, selection):
                 "FILE:NAMES is for one file"
             )
         (excluded if part.startswith("!") else selected).update(dict.fromkeys(columns))
-    order = selected if is_selecting(selection) else range(len(names))
-    columns = [j for j in order if j not in excluded]
+    columns = [j for j in selected or range(len(names)) if j not in excluded]
     if not columns:
         raise ValueError(f"{table.name}: no columns except the ids")
     return columns
@@ -215,16 +214,14 @@ def check_text(table, columns):
     columns = mixed or columns
     j = min(columns, key=lambda j: words[j].index[0])
     row, cell = next(words[j].items())
-    start = (
-        f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is {cell!r:.42}, not a number"
-    )
+    start = f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is {cell!r:.42}"
     # Numbers in another notation need an option, unless it says their notation already.
     mark, prefix = table.reading.decimal, table.reading.prefix
     text = [k for k in columns if mark or not all(map(is_number, words[k]))]
     if j not in text:
         options = [f"--decimal {shlex.quote(prefix + decimal)}" for decimal in ".,"]
         raise ValueError(
-            f"{start} beyond doubt: {' or '.join(options)} tells which mark is the decimal one"
+            f"{start}, whose decimal mark is in doubt: {' or '.join(options)} tells it"
         )
     kind = f" with the decimal mark {mark!r}" if mark else ""
     remedies = []
@@ -232,7 +229,7 @@ def check_text(table, columns):
         remedies.append("correct it, or leave it empty if it is missing")
     if table.can_exclude:
         remedies.append(f"{_exclusion(table, text)} excludes such columns, --id-column selects ids")
-    raise ValueError(f"{start}{kind}: {'; '.join(remedies)}")
+    raise ValueError(f"{start}, not a number{kind}: {'; '.join(remedies)}")
 
 
 def _check_infinite(table, columns):
@@ -311,9 +308,11 @@ def find_groups(table):
     groups = {}
     for name, equals, patterns in pairs:
         if not equals or name in groups:
-            raise ValueError(f"--columns: {name!r} needs a name of its own, as in person=age,city")
-        columns = select_columns(table, patterns)
-        groups[name] = [table.names[j] for j in columns]
+            raise ValueError(
+                f"--columns {name!r} needs the name of a view that no other has, as in "
+                "person=age,city; person=!sex excludes a column"
+            )
+        groups[name] = [table.names[j] for j in select_columns(table, patterns)]
     return groups
 
 
@@ -322,8 +321,17 @@ def encode_groups(table, groups, encoder):
     names = set().union(*(groups or encoder.groups_).values())
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
-    words, n_cells = table.words, table.cells.count()
-    check_text(table, [j for j in columns if 2 * len(words.get(j, ())) <= n_cells[j]])
+    # So is a number in doubt, unless the fit had such categories.
+    words, n_cells, mark = table.words, table.cells.count(), table.reading.decimal
+    kinds = {} if encoder is None else encoder.kinds_
+    odd = [
+        j
+        for j in columns
+        if j in words
+        and kinds.get(table.names[j], "number") == "number"
+        and (2 * len(words[j]) <= n_cells[j] or not mark and all(map(is_number, words[j])))
+    ]
+    check_text(table, odd)
     _check_infinite(table, columns)
     _check_codes(table, columns)
     frame = _frame(table, columns)

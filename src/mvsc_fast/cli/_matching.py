@@ -14,29 +14,25 @@ from ._tables import Reading, as_text, read_table, table_kind
 ANY = "any"  # "outer" if all files have ids, used for new samples
 
 
-def ids_of(view):
-    """The ids of a data frame, as a pandas index, or None, as for arrays."""
-    index = getattr(view, "index", None)
-    return None if index is None or index.name is None else index
-
-
 def match_views(files, views, join, square=False):
     """Views with the same rows in one order, the ids of these or None, and notes.
 
     ``files`` are their names. ``square`` views, similarities, are matched by the fit.
     """
-    ids = [ids_of(view) for view in views]
+    indexes = [getattr(view, "index", None) for view in views]  # arrays have none
+    ids = [None if index is None or index.name is None else index for index in indexes]
     without = [file for file, index in zip(files, ids, strict=True) if index is None]
     if join not in (None, ANY) and without:
         raise ValueError(f"--join matches files by ids, but {without[0]} has none")
     if without:
-        return _match_by_position(files, views, ids)
+        return _match_by_position(files, views, ids, without)
     if square or all(index.equals(ids[0]) for index in ids):
         return views, ids[0], []
     for file, index in zip(files[1:], ids[1:], strict=True):
         check_same_ids(file, index, files[0], ids[0], join)
     views = align(views, "inner" if join == "inner" else "outer")
-    return views, views[0].index, [match_note(ids)]
+    # pandas forgets the name if it differs between files.
+    return views, views[0].index.rename(ids[0].name), [match_note(ids)]
 
 
 def match_note(ids):
@@ -66,8 +62,8 @@ def check_same_ids(file, index, first, first_index, join):
         warn_user(f"{message}: most samples get their label from a single view")
 
 
-def _match_by_position(files, views, ids):
-    """Match views by position, because some have no ids."""
+def _match_by_position(files, views, ids, without):
+    """Match views by position, because the files ``without`` have no ids."""
     index = next((index for index in ids if index is not None), None)
     for file, view, file_index in zip(files, views, ids, strict=True):
         if len(view) != len(views[0]):
@@ -85,7 +81,6 @@ def _match_by_position(files, views, ids):
             )
     if len(set(files)) == 1:
         return views, None, []
-    without = [file for file, file_index in zip(files, ids, strict=True) if file_index is None]
     note = f"{', '.join(without)} without ids: {len(views[0])} rows are matched by position"
     return views, index, [note]
 
@@ -122,8 +117,6 @@ def load_labels(path, ids, n_samples, id_name=None):
     check_ids(table)
     samples = _samples_of(table, ids, n_samples)
     is_known = labels.notna().to_numpy() & (samples >= 0)
-    if not is_known.any():
-        raise ValueError(f"{file} has no label of these samples")
     labels = labels[is_known]
     labels = labels if labels.dtype.kind == "f" else labels.map(as_text).astype(object)
     return labels.to_numpy(), samples[is_known]

@@ -74,15 +74,15 @@ def run(args):
     saved = load_model(args.model)
     names, n_features = list(saved.columns), saved.n_features
     file_of_view = _file_of_each(args.files, names, saved.one_table)
-    outputs = [args.labels, *filter(None, [args.summary])]
+    outputs = [args.labels, *([] if args.summary is None else [args.summary])]
     prepare_outputs(outputs, [args.model, *file_of_view.values()])
     files, present, use = list(file_of_view.values()), list(file_of_view), saved.use
-    if saved.encoder and len(present) < len(names):
-        raise ValueError(f"{args.files[0]}: all views are columns of one table, give its file")
+    if saved.encoder and (len(present) < len(names) or len(set(files)) > 1):
+        raise ValueError(
+            f"{' '.join(args.files)}: all views are columns of one table, give its file"
+        )
     if isinstance(use, list):
         use = [name for name in use if name in present]
-    elif isinstance(use, dict):
-        use = {name: use[name] for name in present if name in use}
     files = files[:1] if len(set(files)) == 1 else files
     data = read_files(args, files, saved=saved._replace(use=use), names=present)
     views = data.views

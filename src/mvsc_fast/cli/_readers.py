@@ -129,8 +129,7 @@ def load_data(paths, **options):
     """The `Data` of one file with all views, or one file for each view; see `Options`."""
     options, paths = Options(**options), list(map(Path, paths))
     kinds = {path: _file_kind(path) for path in paths}
-    real_paths = {os.path.realpath(path) for path in paths}
-    if len(real_paths) < len(paths):
+    if len(set(map(os.path.realpath, paths))) < len(paths):
         raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
     readings = _readings(kinds, options)
     # A file that contains all views cannot be combined with others, unless all are cells.
@@ -178,10 +177,16 @@ def _readings(kinds, options):
             "--join and --columns are for features: similarities are of the same samples in all "
             "files"
         )
-    turned = _transposed_files(list(kinds), options.transpose)
+    named = {Path(name) for name in options.transpose if name != NONE}
+    turned = set(kinds) if ALL in options.transpose else named
+    if unknown := turned.difference(kinds):
+        raise ValueError(
+            f"--transpose {shown_name(min(map(str, unknown)))}: this is not one of the files; to "
+            "transpose all files, write --transpose after them"
+        )
     for path in turned:
-        if path not in tables and kinds[path] not in SUFFIXES:
-            raise ValueError(f"--transpose is for tables and arrays, but {path} is none of them")
+        if kinds[path] in CELLS:
+            raise ValueError(f"--transpose is for tables and arrays, but {path} has cells")
 
     # Options for all files, and those for one.
     id_columns = _by_file("--id-column", options.id_column, kinds)
@@ -214,33 +219,21 @@ def _is_table(kind):
 def _by_file(option, values, kinds):
     """The values of an option for each file: None, those for all files, and FILE:VALUE."""
     for_all, for_file = [], {path: [] for path in kinds}
+    names = {name: path for path in kinds for name in (str(path), shown_name(path))}
     for value in values or ():
-        head, colon, text = value.rpartition(":")
-        names = (head, str(Path(head)))  # ./a.csv is a.csv
-        owners = [path for path in kinds if colon and {str(path), shown_name(path)} & set(names)]
-        if owners:
-            for_file[owners[0]].append(text)
-        else:
+        # Names of files and of columns may have colons, and ./a.csv is a.csv.
+        heads = [value[:i] for i, letter in enumerate(value) if letter == ":"]
+        head = next((head for head in heads if str(Path(head)) in names), None)
+        if head is None:
             for_all.append(value)
+        else:
+            for_file[names[str(Path(head))]].append(value[len(head) + 1 :])
     others = [path for path in kinds if not _is_table(kinds[path])]
     is_for_others = len(others) == len(kinds) or option == "--columns"
     for path in others:
         if for_file[path] or for_all and is_for_others:
             raise ValueError(f"{option} is for tables, but {path} is none; FILE:VALUE is for one")
     return {path: [None, *for_all, *for_file[path]] for path in kinds}
-
-
-def _transposed_files(paths, transpose):
-    """The files to transpose."""
-    if ALL in transpose:
-        return set(paths)
-    files = {Path(path) for path in transpose if path != NONE}
-    if files - set(paths):
-        raise ValueError(
-            f"--transpose {shown_name(min(map(str, files - set(paths))))}: this is not one of the "
-            "files; to transpose all files, write --transpose after them"
-        )
-    return files
 
 
 # ----------------------------------------------------------------------------------------- tables
@@ -253,11 +246,16 @@ def _read_tables(kinds, readings, options):
     for path, kind in kinds.items():
         with errors_of(path):
             if kind == ".npy":
-                contents[path] = _read_array(path, options.lazy)
+                contents[path] = _read_array(path, options.lazy, readings[path].transposed)
             else:
                 contents[path] = read_table(path, shown_name(path), kind, readings[path])
     tables = [table for table in contents.values() if isinstance(table, Table)]
     turned = [table for table in tables if table.reading.transposed]
+    if saved and not tables and (saved.encoder or len(kinds) < len(options.names)):
+        raise ValueError(
+            f"{next(iter(kinds))} has no names of columns, which tell the views of the model "
+            "apart: give a table"
+        )
     if saved and options.columns and not turned:
         raise ValueError("--columns needs --transpose: the model knows the names of its columns")
     _orient(tables)
@@ -300,13 +298,14 @@ def _read_tables(kinds, readings, options):
     return Data(views, None, ids, id_name, notes, one_table, encoder=encoder, frame=frame)
 
 
-def _read_array(path, lazy):
+def _read_array(path, lazy, is_turned):
     X = np.lib.format.open_memmap(path, mode="r")  # never loads objects, nor advises it
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(
             f"expected a matrix of numbers with a row for each sample, got an array of "
             f"{X.dtype} of shape {X.shape}"
         )
+    X = X.T if is_turned else X
     return X if lazy else np.array(X)
 
 

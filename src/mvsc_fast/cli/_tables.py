@@ -174,7 +174,10 @@ def _as_utf8(content, name):
     except UnicodeDecodeError:
         content = b"\0"
     if b"\0" in content:
-        raise ValueError(f"{name} is no text in UTF-8: save it as such, or with its suffix (.gz)")
+        raise ValueError(
+            f"{name} is not text in UTF-8: save it in this encoding; a packed file needs its "
+            "suffix, such as .gz"
+        )
     return content.removeprefix(codecs.BOM_UTF8)
 
 
@@ -224,7 +227,8 @@ def _lines(content, separator, width, first_line, name):
         if len(row) != width:
             raise ValueError(
                 f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
-                f"{counted(width, 'column')}: the first row must have their names, without a title"
+                f"{counted(width, 'column')}: correct this line or, if a title is above the names "
+                "of the columns, remove it"
             )
         lines.append(line)
     return lines
@@ -279,6 +283,8 @@ def _read_excel(path, name, reading):
 def _read_parquet(path, name, reading):
     import pandas
 
+    if not reading.header:
+        raise ValueError(f"--no-header is for text and Excel: the columns of {name} have names")
     cells = pandas.read_parquet(path, engine="pyarrow")
     if not isinstance(cells.index, pandas.RangeIndex) or cells.index.name is not None:
         cells = cells.rename_axis([title or "" for title in cells.index.names])
