@@ -127,6 +127,8 @@ def test_model_files_know_the_matrices_of_the_fit(folder, use):
         md.read_h5mu("all.h5mu")[name].copy().write(f"{name}.h5ad")
     for new in (["all.h5mu"], files):
         assert (table("predict", "model.mvsc", *new) == written).all()
+    md.MuData({"rna": ad.read_h5ad("rna.h5ad")}).write("rna.h5mu")
+    assert table("predict", "model.mvsc", "rna.h5mu")[:, 0].tolist() == written[:, 0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -365,13 +367,27 @@ def test_one_of_several_matrices_of_a_folder(tenx):
     assert (cluster("many/a_matrix.mtx.gz") == expected).all()
 
 
-def test_scores_by_a_column_of_obs(tenx, capsys):
+def test_scores_by_a_column_of_obs(tenx, capsys, refused):
     cluster("unique.h5ad", "--scores", "cell_type")
     out = capsys.readouterr().out
     assert float(out.splitlines()[1].split()[1]) == 1
     assert "120 samples by cluster (rows) and known label (columns)" in out and "NK" in out
     data = ad.read_h5ad("unique.h5ad")
+    # A table is matched by the names of cells, whatever its other columns are.
+    donors = data.obs[["cell_type"]].assign(sample=np.resize(["d1", "d2"], 120))
+    donors.to_csv("donors.csv")
+    cluster("unique.h5ad", "--scores", "donors.csv")
+    assert float(capsys.readouterr().out.splitlines()[1].split()[1]) == 1
+    data.obs["empty"] = ""
     data.obs["cell_type"] = data.obs["cell_type"].astype(object).where(np.arange(120) > 9, None)
     md.MuData({"rna": data, "prot": ad.read_h5ad("proteins.h5ad")}).write("all.h5mu")
     cluster("all.h5mu", "--scores", "cell_type")
     assert "110 of 120 samples have a label in cell_type" in capsys.readouterr().err
+    words = ["cluster", "all.h5mu", "--clusters", "3", "--scores", "empty"]
+    assert "empty has no label of these samples" in refused(*words)
+
+
+def test_cells_as_many_as_genes(folder, capsys):
+    ad.read_h5ad("rna.h5ad")[:30, :30].copy().write("square.h5ad")
+    cluster("square.h5ad")
+    assert "symmetric" not in capsys.readouterr().err

@@ -64,6 +64,8 @@ def test_outputs_are_compared_as_files(data, refused):
         (["--labels", folder / "dangling.csv", "--report", folder / "new.csv"], "written twice"),
         (["--labels", folder / "x.csv", "--report", folder / "x.csv"], "would be written twice"),
         (["--labels", folder], "is a folder: choose a file"),
+        (["--labels", folder / "out", "--report", folder / "out" / "r.html"], "out is a folder"),
+        (["--report", ""], "is a folder: choose a file"),
         (["--scores", folder / "l.csv", "--labels", folder / "l.csv"], "l.csv is an input file"),
     ):
         assert message in refused("cluster", data, "--clusters", 3, *outputs)
@@ -82,8 +84,9 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
     found = program(f"{data} --labels /dev/stdout --scores")
     assert found.stdout.startswith("sample,cluster\n0,") and "acc" in found.stdout
     out = data.parent / "out.txt"
-    assert program(f"{data} --labels /dev/stdout --scores", change=f"> {out}").returncode == 0
-    assert "acc" in out.read_text()
+    for device in ("/dev/stdout", "/dev/fd/1"):
+        assert program(f"{data} --labels {device} --scores", change=f"> {out}").returncode == 0
+        assert "acc" in out.read_text()
 
 
 def test_outputs_are_checked_before_the_fit(data, monkeypatch, refused):
@@ -115,6 +118,16 @@ def test_terminal_without_the_letters_of_a_table(tmp_path, monkeypatch, refused)
     monkeypatch.setattr(ConsensusTLRR, "fit", None)
     message = refused(*arguments)
     assert r"\u6f22" in message and "latin-1" in message and "PYTHONUTF8=1" in message
+
+
+def test_labels_are_kept_if_the_report_fails(data, monkeypatch):
+    def explain(*args, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(_cluster_command, "explain", explain)
+    labels = data.parent / "labels.csv"
+    assert run(data, "--labels", labels, "--report", data.parent / "r.txt") == 2
+    assert labels.read_text().startswith("sample,cluster")
 
 
 def test_a_dash_is_the_standard_output(data, capsys, monkeypatch):

@@ -7,7 +7,6 @@ import io
 import re
 from functools import partial
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from .messages import import_extra
 MAX_NAMES = 15  # along an axis or in a legend, beyond which they overlap
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
 MARKERS = "osD^vpX*<>"
-CIRCLE = {"ms": 11, "mfc": "none", "color": COLORS[3]}
 INK = "#010203"  # placeholder for the colour of the text, which depends on the reader's theme
 MAX_VECTOR_POINTS = 2000  # points of a plot in vector form; more are drawn as pixels
 THEME_COLORS = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
@@ -50,16 +48,6 @@ def _png(figure):
     return buffer.getvalue()
 
 
-def check_picture(path):
-    """Raise an error if matplotlib is missing or cannot write the format of ``path``."""
-    formats = new_figure().figure.canvas.get_supported_filetypes()
-    suffix = Path(path).suffix.lower().lstrip(".")
-    if suffix not in formats:
-        raise ValueError(
-            f"{path}: plots can be saved as {', '.join(sorted(formats))}, not {suffix!r}"
-        )
-
-
 def group_names(names):
     """Names of groups as texts for a picture: 1 for 1.0, and no mathematics."""
     numbers = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
@@ -90,18 +78,6 @@ def add_scale(ax, image, **options):
     bar = ax.figure.colorbar(image, ax=ax, **options)
     bar.solids.set_edgecolor("face")
     return bar
-
-
-def styles():
-    """Yield distinct keyword arguments for successive curves."""
-    for i in range(len(COLORS) * len(MARKERS)):
-        yield {
-            "color": COLORS[i % len(COLORS)],
-            "marker": MARKERS[i % len(MARKERS)],
-            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
-            "markersize": 4,
-            "linewidth": 1.3,
-        }
 
 
 def svg_figure(draw, caption):

@@ -131,8 +131,8 @@ class Part:
         table = "" if self.table is None else self.table._repr_html_()
         lines = html_lines("\n".join(self.sentences))
         pictures = [svg_figure(draw, caption) for caption, draw in self.pictures.items() if drawn]
-        body = f"<div>{table}{lines}</div>" + (gallery(pictures) if pictures else "")
-        body = f'<div class="part">{body}</div>'
+        gallery = f'<div class="gallery">{"".join(pictures)}</div>' if pictures else ""
+        body = f'<div class="part"><div>{table}{lines}</div>{gallery}</div>'
         return f"<section><h2>{escape(self.title)}</h2>{body}</section>"
 
 
@@ -222,11 +222,6 @@ def page(title, parts):
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{style}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
     )
-
-
-def gallery(pictures):
-    """Figures side by side, if the screen is wide enough."""
-    return f'<div class="gallery">{"".join(pictures)}</div>'
 
 
 def folded(title, body):

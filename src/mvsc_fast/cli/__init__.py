@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     # Warnings are one line each, once, and also in the report.
     def show(message, *_):
-        text = str(message)
+        text = " ".join(str(message).split())
         if text not in args.warned:
             args.warned.append(text)
             print(f"mvsc-fast: warning: {text}", file=sys.stderr)
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _message(error):
     """The text of an error; that of the system without its number."""
     if not isinstance(error, OSError) or error.strerror is None:
-        return str(error)
+        return str(error) or type(error).__name__
     return f"{shown_name(error.filename)}: {error.strerror}" if error.filename else error.strerror
 
 
@@ -115,7 +115,3 @@ def _parser():
     config = commands.add_parser("config", help="show versions, BLAS, OpenMP and threads")
     config.set_defaults(run=lambda args: show_config())
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

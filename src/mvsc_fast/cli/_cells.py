@@ -14,7 +14,7 @@ from ..views import from_anndata
 from ..views._anndata import is_anndata, split_by_type
 from ..views._frames import repeated, shown
 from ._columns import find_columns
-from ._matching import check_same_ids, match_note
+from ._matching import ANY, check_same_ids, match_note
 from ._outputs import replaced
 
 EXTRA = "'mvsc-fast[scverse]'"
@@ -83,17 +83,22 @@ def read_cells(paths, use, lazy, join):
     if len(paths) > 1:
         data = _join_modalities(paths, objects, join)
         notes.append(match_note([part.obs_names for part in objects]))
-    _check_use(use, data)
+    if isinstance(use, list) and not is_anndata(data):
+        modality = next(iter(getattr(data, "mod", data)))
+        raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
+    if isinstance(use, dict) and join == ANY:  # new cells may lack modalities
+        use = {name: use[name] for name in use if name in getattr(data, "mod", data)} or use
     # Matrices of all cells can stay on disk; cells that lack a modality get rows of NaN in memory.
     views = split_by_type(data) if use == "X" else None
     if is_anndata(views):
         views = {"X": views}
     elif views is not None and is_anndata(data):
         notes.append(f"views by var['feature_types']: {shown(*views)}")
-    order = getattr(data, "obs_names", None)
-    if views is None or not _have_same_ids(views, order):
+    cells = data if hasattr(data, "obs_names") else next(iter(data.values()))
+    if views is None or not all(cells.obs_names.equals(part.obs_names) for part in views.values()):
         views = from_anndata(data, use)
-    return data, _ids_of(next(iter(views.values()))), views, notes
+    view = next(iter(views.values()))
+    return data, view.obs_names if is_anndata(view) else view.index, views, notes
 
 
 def _read(path, lazy):
@@ -160,24 +165,6 @@ def _join_modalities(paths, objects, join):
     }
 
 
-def _check_use(use, data):
-    """Raise ValueError if --views has another form than the data."""
-    if isinstance(use, list) and not is_anndata(data):
-        modality = next(iter(getattr(data, "mod", data)))
-        raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
-
-
-def _ids_of(view):
-    """The ids of a view, which is AnnData or a data frame."""
-    return view.obs_names if is_anndata(view) else view.index
-
-
-def _have_same_ids(views, order):
-    """Whether all views have the same samples in the same order, which may be given."""
-    first, *others = map(_ids_of, views.values())
-    return all(map(first.equals, others)) and (order is None or order.equals(first))
-
-
 def with_columns(view, name, columns):
     """A view of a file with the ``columns`` that a model has for the views, by their names."""
     titles = list(view.var_names if is_anndata(view) else view.columns)
@@ -190,15 +177,19 @@ def labels_of(data, name, ids):
     parts = data if isinstance(data, dict) else {"": data, **getattr(data, "mod", {})}
     column = next((part.obs[name] for part in parts.values() if name in part.obs), None)
     if column is None:
-        titles = [title for part in parts.values() for title in part.obs] or ["none"]
-        raise ValueError(f"no file or column of obs is called {name!r}{alike(name, titles)}")
+        titles = [title for part in parts.values() for title in part.obs]
+        others = alike(name, titles) if titles else "; obs has no columns"
+        raise ValueError(f"no file or column of obs is called {name!r}{others}")
     column = column.reindex(ids)
     return np.where(column.notna(), column.to_numpy(dtype=object), None)
 
 
 def write_annotated(path, source, data, model, views):
     """Write a copy of the file ``source`` of ``data`` with the results of a fitted model."""
-    h5py, write_elem = import_extra("h5py", path), import_extra("anndata.io", path).write_elem
+    h5py, write_elem = (
+        import_extra("h5py", path),
+        import_extra("anndata.io", path, "'anndata>=0.11'").write_elem,
+    )
     annotate(data, model, views)
     # Matrices are copied with the file, because they may be larger than memory.
     with replaced(path, "wb") as stream:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from .._utils.figures import check_picture
+from .._utils.figures import new_figure
 from .._utils.messages import warn_user
 from .._utils.validation import available_memory
 from ..datasets._arrays import is_symmetric
@@ -183,8 +183,9 @@ def run(args):
     is_file = isinstance(args.scores, str) and Path(args.scores).is_file()
     truth = args.scores if isinstance(args.scores, str) and not is_file else None
     # Arrays remain on disk if memory is too small.
-    sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
-    is_lazy = 2 * sum(sizes) > available_memory()
+    parts = [part for name in args.files for part in (Path(name), *Path(name).rglob("*"))]
+    size = sum(part.stat().st_size for part in parts if part.is_file())
+    is_lazy = 2 * size > available_memory()
     data = read_files(args, args.files, truth=truth, lazy=is_lazy, square=args.precomputed)
     if data.encoder is not None and args.save and is_native(args.save):
         raise ValueError(
@@ -208,16 +209,16 @@ def run(args):
     model = method(n_clusters, **parameters, **method_parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data, model)
-    if args.certainty or args.report:
-        # Encoded columns are explained in the units of their table.
-        estimator, source = model, views
-        if data.encoder is not None:
-            estimator, source = make_pipeline(data.encoder, model), data.frame
-        explained = explain(estimator, source, ids=data.ids, counts=counts, structure=structure)
+    # Encoded columns are explained in the units of their table.
+    estimator, source = model, views
+    if data.encoder is not None:
+        estimator, source = make_pipeline(data.encoder, model), data.frame
+    about = {"ids": data.ids, "counts": counts, "structure": structure}
 
     # The labels come first, whatever happens to other outputs.
     columns = {"cluster": labels}
     if args.certainty:
+        explained = explain(estimator, source, **about)
         columns |= certainty_columns(explained)
     with replaced(args.labels) as stream:
         write_labels(stream, columns, data.ids, data.id_name)
@@ -228,6 +229,8 @@ def run(args):
             write_annotated(args.annotate, args.files[0], data.cells, model, views)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
+    if args.report and not args.certainty:
+        explained = explain(estimator, source, **about)
     if args.report == STDOUT:
         print_escaped(explained, out)
     elif args.report:
@@ -281,10 +284,9 @@ def _method(args, is_resolution):
 
 def _prepare_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
-    outputs = [name for name in (args.report, args.save, args.annotate) if name]
-    outputs = [args.labels, *(name for name in outputs if name != STDOUT)]
+    names = [name for name in (args.report, args.save, args.annotate) if name not in (None, STDOUT)]
     inputs = [name for name in (*args.files, args.scores) if isinstance(name, str)]
-    prepare_outputs(outputs, inputs)
+    prepare_outputs([args.labels, *names], inputs)
     if args.save is not None:
         check_suffix(args.save)
     if args.annotate is not None:
@@ -295,7 +297,7 @@ def _prepare_outputs(args):
                 f"{args.annotate} from {shown_name(', '.join(args.files))}"
             )
     if args.report and _is_page(args.report):
-        check_picture("report.svg")
+        new_figure()  # raises ImportError before the fit, not after it
     elif args.report and Path(args.report).suffix.lower() not in TEXTS:
         raise ValueError(f"--report {args.report}: a page has the suffix .html, a text .txt")
 
@@ -311,7 +313,8 @@ def _is_page(name):
 def _warn_of_similarities(views):
     """Warn of symmetric matrices, which are hardly features."""
     for name, X in views.items():
-        if X.shape[0] == X.shape[1] > 3 and is_symmetric(getattr(X, "values", X)):
+        A = getattr(X, "values", getattr(X, "X", X))  # of data frames, and of AnnData
+        if X.shape[0] == X.shape[1] > 3 and is_symmetric(A):
             warn_user(
                 f"{name!r} is symmetric and used as features; similarities need --precomputed"
             )
@@ -321,18 +324,22 @@ def _known_labels(scores, is_file, data):
     """Known labels of a file, or of the file of the views, and the samples that have one."""
     n_samples = next(iter(data.views.values())).shape[0]
     if is_file:
-        labels, samples = load_labels(scores, data.ids, n_samples, data.id_name)
+        # Cells have no name of ids, as tables have.
+        id_name = None if data.cells is not None else data.id_name
+        labels, samples = load_labels(scores, data.ids, n_samples, id_name)
     elif data.y is not None:
-        samples = np.flatnonzero([label is not None for label in data.y])
+        samples = np.flatnonzero([label not in (None, "") for label in data.y])
         labels = data.y[samples]
     else:
-        problem = f"{scores} is neither a file of labels nor a part of the input that has some"
+        problem = f"there is no file {scores}, and the input has no labels of this name"
         if scores is True:
             problem = "the file contains no labels, or several that differ"
         raise ValueError(
             f"--scores: {problem}: name its variable with --scores NAME, a column of obs, such as "
             "--scores cell_type, or a table"
         )
+    if not len(samples):
+        raise ValueError(f"{scores} has no label of these samples")
     if len(samples) < n_samples:
         note_user(f"--scores: {len(samples)} of {n_samples} samples have a label in {scores}")
     return labels, samples

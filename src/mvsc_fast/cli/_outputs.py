@@ -48,7 +48,7 @@ def replaced(name, mode="w"):
 def _is_direct(name):
     """Whether a path is a pipe or a device, also one that leads to a file, as /dev/stdout."""
     path = Path(name)
-    return path.exists() and not path.is_file() or path.parent == Path("/dev")
+    return path.exists() and not path.is_file() or path.as_posix().startswith(("/dev/", "/proc/"))
 
 
 def add_output(parser):
@@ -75,10 +75,11 @@ def prepare_outputs(names, inputs=()):
     names = [name for name in names if name is not None]
     # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:
+        Path(os.path.realpath(name)).parent.mkdir(parents=True, exist_ok=True)
+    for name in names:
         path = Path(os.path.realpath(name))
         if Path(name).is_dir():
             raise ValueError(f"{name} is a folder: choose a file name")
-        path.parent.mkdir(parents=True, exist_ok=True)
         # A file with write protection would be replaced all the same.
         targets = [name] if _is_direct(name) else [path.parent, *([path] if path.exists() else [])]
         if not all(os.access(target, os.W_OK) for target in targets):
@@ -146,9 +147,8 @@ def write_labels(stream, columns, ids=None, id_name="sample"):
     """Write a header and a line for each sample: its id or its index, and its values."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([id_name, *columns])
-    columns = [values.tolist() for values in columns.values()]
-    names = range(len(columns[0])) if ids is None else ids
-    writer.writerows(zip(names, *columns, strict=True))
+    names = range(len(next(iter(columns.values())))) if ids is None else ids
+    writer.writerows(zip(names, *columns.values(), strict=True))
 
 
 def certainty_columns(explained):

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._utils.figures import CIRCLE, legend_below, new_figure, styles
+from .._utils.figures import COLORS, MARKERS, legend_below, new_figure
 from .._utils.messages import counted
 from ..views._rows import spread
 from ._copies import coordinates, rotated, scored_labellings
@@ -122,13 +122,13 @@ def plot_counts(x, curves, ax=None):
         these numbers are.
     """
     ax = new_figure(5.2, 3.4) if ax is None else ax
-    for (name, (values, marked, meaning)), style in zip(curves.items(), styles(), strict=False):
-        ax.plot(x, values, label=name, **(style | {"markersize": 2.5}))
+    for i, (name, (values, marked, meaning)) in enumerate(curves.items()):
+        look = {"color": COLORS[i], "label": name}
+        ax.plot(x, values, marker=MARKERS[i], markersize=2.5, linewidth=1.3, **look)
         if marked:
             rows = np.searchsorted(x, marked)
-            label = f"{meaning}: {', '.join(map(str, marked))}"
-            look = {**CIRCLE, "color": style["color"], "label": label}
-            ax.plot(x[rows], values[rows], "o", **look)
+            look["label"] = f"{meaning}: {', '.join(map(str, marked))}"
+            ax.plot(x[rows], values[rows], "o", ms=11, mfc="none", **look)
     ax.set(ylabel="1 is best")
     legend_below(ax)
     return ax
