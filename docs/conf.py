@@ -31,7 +31,7 @@ nitpicky = True
 # Docstrings put names of parameters, attributes and methods of other classes in single backquotes.
 nitpick_ignore_regex = [("py:.*", r"(?!mvsc_fast\.(?!h$)).*")]
 
-INTERNAL = ("core", "judge", "cli")
+INTERNAL = ("core", "cli")
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_context = {

@@ -49,7 +49,7 @@ def add_parser(commands):
     add_input(
         parser,
         "a file for each view, in the order of the fit, or VIEW=FILE for some of the views; VIEW "
-        "is the name of its file in the fit, without suffix",
+        "is its name in the fit: that of its file without suffix, modality or variable",
         f"{SAMPLE_COLUMNS}; FILE:NAMES for one file",
     )
     add = add_output(parser).add_argument
