@@ -68,6 +68,8 @@ def test_groups_by_kind():
     groups = {"numbers": ["age", "member", "income", "visits"], "categories": ["plan", "level"]}
     assert encoder.groups_ == {**groups, "review": ["review"]}
     assert encoder.transform(frame)["numbers"]["visits"].isna().sum() == 40
+    renamed = FrameEncoder().fit(frame.rename(columns={"review": "numbers"}))
+    assert renamed.groups_ == {**groups, "text numbers": ["numbers"]}
 
 
 def test_text_has_more_than_three_words():
@@ -138,8 +140,18 @@ def test_empty_strings_are_missing():
     assert views["categories"].isna().all(axis=1).tolist() == [False, False, True]
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "string", "category", float, object])
+def test_a_table_without_a_text_lacks_the_view(dtype):
+    encoder = FrameEncoder({"review": ["review"]}).fit(pd.DataFrame({"review": TEXTS}))
+    new = pd.DataFrame({"review": pd.Series([None, None], dtype=dtype)})
+    assert encoder.transform(new)["review"].iloc[:, 0].isna().all()
+
+
 def test_bad_frames():
     frame, _ = customers()
+    ids = frame.index.astype("category")
+    with pytest.raises(ValueError, match="column 'who' has 80 different values"):
+        FrameEncoder().fit(frame.assign(who=ids))
     with pytest.raises(ValueError, match="several columns 'age'"):
         FrameEncoder().fit(pd.concat([frame, frame[["age"]]], axis=1))
     with pytest.raises(TypeError, match="pandas data frame, got ndarray"):

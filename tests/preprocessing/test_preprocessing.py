@@ -73,6 +73,9 @@ def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
     other = frame[["col_blue", "size", "col_red"]].assign(more=0)
     for name, view in splitter.transform(other).items():
         assert view.equals(views[name])
+    pa = pytest.importorskip("pyarrow")
+    for name, view in splitter.transform(pa.Table.from_pandas(frame)).items():
+        assert view.equals(views[name])
     with pytest.raises(ValueError, match="X: there is no column 'size'"):
         splitter.transform(frame.drop(columns="size"))
 
@@ -224,6 +227,10 @@ def test_data_frames_of_texts_keep_their_names():
     assert all(again[name].equals(view) for name, view in outputs.items())
     plain = step.set_output(transform="default").transform(views)
     assert isinstance(plain["numbers"], np.ndarray) and scipy.sparse.issparse(plain["words"])
+    texts = PerView(TfidfVectorizer()).set_output(transform="pandas").fit_transform([TEXTS])
+    assert list(texts[0].index) == [0, 1, 2, 3]
+    untouched = PerView(None).fit([TABLE]).set_output(transform="pandas")
+    assert untouched.transform([TABLE])[0] is TABLE
 
 
 # ------------------------------------------------------------------ pipelines

@@ -234,13 +234,12 @@ def kind_of(column, name):
     from pandas import CategoricalDtype
 
     # What cells contain decides: numbers may be stored as objects, too.
-    if isinstance(column.dtype, CategoricalDtype):
-        return "category"
-    if column.dtype.kind in "fiub":
+    is_category = isinstance(column.dtype, CategoricalDtype)
+    if not is_category and column.dtype.kind in "fiub":
         return "number"
-    cells = column.dropna()
+    cells = column.astype(object).dropna()
     other = next((value for value in cells if not isinstance(value, ORDINARY)), None)
-    if other is not None:
+    if other is not None and not is_category:
         raise ValueError(
             f"column {shown(name)} has values of type {type(other).__name__}, such as "
             f"{str(other):.40}: make columns of numbers or strings of them, such as days since a "
@@ -248,10 +247,10 @@ def kind_of(column, name):
         )
     strings = cells[cells != ""]
     if not any(isinstance(value, str) for value in strings):
-        return "number"
+        return "category" if is_category else "number"
     # Strings are texts if they are long, ids if nearly all differ, else categories.
     strings = strings.astype(str)
-    if strings.str.split().str.len().mean() > MIN_TEXT_WORDS:
+    if not is_category and strings.str.split().str.len().mean() > MIN_TEXT_WORDS:
         return "text"
     if len(strings) > 20 and strings.nunique() > len(strings) / 2:
         raise ValueError(
@@ -274,7 +273,11 @@ def groups_by_kind(kinds):
         "numbers": [column for column, kind in kinds.items() if kind == "number"],
         "categories": [column for column, kind in kinds.items() if kind == "category"],
     }
-    texts = {column: [column] for column, kind in kinds.items() if kind == "text"}
+    texts = {
+        f"text {column}" if column in views else column: [column]
+        for column, kind in kinds.items()
+        if kind == "text"
+    }
     return {name: columns for name, columns in (views | texts).items() if columns}
 
 
@@ -346,7 +349,8 @@ def encoded(kind, encoder, column):
 
     names = names_of(encoder, column.name)
     if kind == "text":
-        values = missing(encoder.transform(column.fillna("").astype(str)))
+        texts = column.astype(object).where(column.notna(), "").astype(str)
+        values = missing(encoder.transform(texts))
         return pd.DataFrame.sparse.from_spmatrix(values, column.index, names)
     # Missing values are not encoded: their rows are NaN, which a fit can fill.
     has_value = has_values(column)

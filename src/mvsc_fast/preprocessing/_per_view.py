@@ -154,7 +154,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
         if self._output != "pandas" or not scipy.sparse.issparse(table):
             return table
         frames = import_extra("pandas", 'set_output(transform="pandas")').DataFrame.sparse
-        names, index = step.get_feature_names_out(), getattr(view, "index", None)
+        names, index = step.get_feature_names_out(), view.index if hasattr(view, "iloc") else None
         return frames.from_spmatrix(table, index=index, columns=names)
 
     def set_output(self, *, transform: Container | None = None) -> Self:
@@ -174,7 +174,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
             return self
         fitted = named_items(getattr(self, "transformers_", []))
         for _, step in [*self._steps, ("", self.transformers), *fitted]:
-            if hasattr(step, "set_output"):
+            if hasattr(step, "set_output") and not _is_identity(step):
                 step.set_output(transform=transform)
         self._output = transform
         return self
@@ -256,9 +256,13 @@ def _passes(step):
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
+def _is_identity(step):
+    return isinstance(step, FunctionTransformer) and step.func is None
+
+
 def _in_memory(view, step):
     """A view that is stored outside memory as an array, unless it is returned unchanged."""
-    if isinstance(step, FunctionTransformer) and step.func is None:
+    if _is_identity(step):
         return view
     return np.asarray(view) if is_dask(view) or is_stored(view) else view
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
-from ..views._frames import text_names
+from ..views._frames import is_frame, is_named_frame, text_names
 
 
 def as_table(X):
@@ -16,6 +16,8 @@ def as_table(X):
         return checked_csr(X, "X")
     if isinstance(X, (list, tuple)) and any(np.ndim(row) > 1 for row in X if hasattr(row, "ndim")):
         raise ValueError("X is a list of views: ViewSplitter splits the columns of a single table")
+    if is_frame(X) and not is_named_frame(X):  # such as a table of pyarrow
+        X = X.to_pandas()
     X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
@@ -53,7 +55,10 @@ def positions_of(columns, names, n_columns, what):
             raise ValueError(f"{what}: {columns} is not a slice of positions") from error
     else:
         columns = [columns] if np.ndim(columns) == 0 else columns
-        positions = [_position(column, names, n_columns, what) for column in columns]
+        places: dict[str, list[int]] = {}
+        for j, name in enumerate(names or ()):
+            places.setdefault(name, []).append(j)
+        positions = [_position(column, names, places, n_columns, what) for column in columns]
     if not positions:
         raise ValueError(f"{what} has none of the {n_columns} columns")
     repeated, count = Counter(positions).most_common(1)[0]
@@ -64,14 +69,15 @@ def positions_of(columns, names, n_columns, what):
     return np.array(positions)
 
 
-def _position(column, names, n_columns, what):
-    """Position of one column, given by name or position."""
+def _position(column, names, places, n_columns, what):
+    """Position of a column by name or position; ``places`` has the positions of each name."""
     if isinstance(column, str):
         _check_named(column, names, n_columns, what)
-        if names.count(column) == 1:
-            return names.index(column)
-        if column in names:
-            raise ValueError(f"{what}: {names.count(column)} columns are called {column!r}")
+        positions = places.get(column, [])
+        if len(positions) == 1:
+            return positions[0]
+        if positions:
+            raise ValueError(f"{what}: {len(positions)} columns are called {column!r}")
         raise ValueError(f"{what}: there is no column {column!r}{alike(column, names)}")
     if isinstance(column, (bool, np.bool_)) or not hasattr(column, "__index__"):
         raise ValueError(f"{what}: a column must be given by name or position, got {column!r}")

@@ -133,10 +133,11 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         positions = np.arange(self.n_features_in_)
         names = column_names(X)
         if names is not None and hasattr(self, "feature_names_in_"):
-            needed = np.setdiff1d(positions, self.unused_)
-            positions[needed] = positions_of(
-                self.feature_names_in_[needed].tolist(), names, X.shape[1], "X"
-            )
+            fitted = self.feature_names_in_.tolist()
+            if names != fitted:  # else each column is where it was
+                needed = np.setdiff1d(positions, self.unused_)
+                chosen = [fitted[j] for j in needed]
+                positions[needed] = positions_of(chosen, names, X.shape[1], "X")
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         tables = [take_columns(X, positions[columns]) for _, columns in named_items(self.columns_)]
