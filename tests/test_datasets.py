@@ -92,6 +92,7 @@ def test_levels_of_assays_are_those_of_the_documentation():
     [
         (datasets.make_cohort, {"n_features": (300, 9, 40)}, "n_markers .*32, got .300, 9, 40."),
         (datasets.make_cohort, {"missing": 2}, "missing"),
+        (datasets.make_cohort, {"n_clusters": 400}, "n_clusters=400 is more than"),
         (SUBSPACES, {"n_clusters": 400}, "n_clusters=400 is more than .*300"),
         (SUBSPACES, {"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
         (SUBSPACES, {"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),

@@ -243,6 +243,7 @@ def make_cohort(
 
     # Parameters are checked before the first draw.
     n, c = check_integer(n_samples, "n_samples", 1), check_integer(n_clusters, "n_clusters", 1)
+    check_clusters(c, n)
     n_markers = check_integer(n_markers, "n_markers", 0)
     effect, missing = check_number(effect, "effect"), check_number(missing, "missing", 0.0, 1.0)
     if len(n_features) != len(ASSAYS) or min(n_features) < n_markers * c:
