@@ -30,6 +30,20 @@ def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     assert given[0] is X and given.columns == [one.var_names]
     with pytest.raises(ValueError, match="have the ids of view 0 in another order"):
         check_views([one, pd.DataFrame(X, index=IDS[::-1])])
+    # Its columns have names, alone as in a dict.
+    model = ConsensusTLRR(3, random_state=0).fit(one)
+    turned = SimpleNamespace(X=X[:, ::-1], obs_names=ids, var_names=one.var_names[::-1])
+    with pytest.raises(ValueError, match="in another order"):
+        model.predict(turned)
+
+
+def test_matrices_are_selected_by_views_or_by_modalities(arrays):
+    names = {"obs_names": pd.Index(IDS), "var_names": range(20), "layers": {}, "var": {}}
+    one = SimpleNamespace(X=arrays["rna"], obsm={"X_pca": arrays["rna"][:, :2]}, **names)
+    (frame,) = from_anndata(one, use={"X": "X_pca"}).values()
+    assert frame.shape == (60, 2)
+    with pytest.raises(ValueError, match="a dict .* modalities 'a'"):
+        from_anndata({"a": one}, use=["X_pca"])
 
 
 def test_raw_has_columns_of_its_own(arrays):

@@ -1,3 +1,4 @@
+import datetime
 from pathlib import Path
 
 import dask.array as da
@@ -148,6 +149,11 @@ def test_names_of_frames_are_learned_and_compared(frames):
     assert model.view_names_in_ == [0, 1] and not hasattr(model, "feature_names_in_")
     alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])
     assert list(alone.feature_names_in_) == list(frames["a"])
+    # A list of a single view, and the view itself, are the same new samples.
+    model = fitted(ConsensusTLRR(3, random_state=0), [frames["a"]])
+    np.testing.assert_array_equal(model.predict(frames["a"]), model.predict([frames["a"]]))
+    with pytest.raises(ValueError, match="in another order"):
+        model.predict(frames["a"].iloc[:, ::-1])
 
 
 def test_rows_of_frames_must_be_the_same_samples(frames):
@@ -161,6 +167,14 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
     with pytest.raises(ValueError, match="with the same ids: some ids occur more than once"):
         check_views([a, b.iloc[[*range(40), 3]]])
     assert len(check_views([a, b.loc[a.index].to_numpy(), b])) == 3
+    # Types of ids do not matter.
+    numbers = pd.DataFrame({"x": [1.0, 2.0]}, pd.Index([1, 2], dtype="Int64"))
+    assert len(check_views([numbers, numbers.set_axis([1, 2])])) == 2
+    kinds = [pd.CategoricalIndex(["s", "t"], categories=list(names)) for names in ("st", "stu")]
+    first, second = (numbers.set_axis(index) for index in kinds)
+    assert len(check_views([first, second])) == 2
+    with pytest.raises(ValueError, match="row 0 is 's' in view 0 and 't'"):
+        check_views([first, second[::-1]])
     twice = a.rename(index={"id0": "id1"})
     with pytest.warns(UserWarning, match="more than once in the index of view 0, .*: 'id1'"):
         check_views([twice, b.to_numpy()])
@@ -207,12 +221,16 @@ def test_tables_of_other_packages():
     given = read_views([table])
     assert given.columns == [["x", "y"]]
     np.testing.assert_array_equal(given.load()[0], [[1, 1], [2, 0], [3, 2]])
+    single = pd.DataFrame({"x": [1.0, 2.0]}, dtype="float[pyarrow]")
+    assert check_views(single)[0].dtype == np.float32
     decimals = table.append_column("z", pa.array([1, 2, 3], pa.decimal128(3, 1)))
     np.testing.assert_array_equal(check_views([decimals])[0][:, 2], [1, 2, 3])
     with pytest.raises(ValueError, match="view 0 contains (text|str) in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
     with pytest.raises(ValueError, match="view 0 contains text in column 'z'"):  # float takes it
         check_views([pl.DataFrame({"z": pl.Series([1, 2, "1_5"], dtype=pl.Object)})])
+    with pytest.raises(ValueError, match="Date.*days since a date"):
+        check_views([pl.DataFrame({"z": [datetime.date(2024, 1, 1)] * 3})])
     with pytest.raises(ValueError, match=r"view 0 .*LazyFrame.*collect"):  # without a warning
         check_views([pl.DataFrame(np.ones((3, 2))).lazy()])
 

@@ -22,6 +22,7 @@ from ..similarity._affinity import warn_of_isolated
 from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
+from ..views._anndata import is_anndata
 from ..views._columns import column_attributes, warn_of_columns, warn_of_suspects
 from ..views._facts import warn_of_zeros
 from ..views._frames import is_frame, shown
@@ -326,7 +327,7 @@ def _is_view(y):
 def input_attributes(X, source):
     """A dict of the attributes that describe the input X of `fit`."""
     names = column_attributes(source.columns)
-    if not source.listed:
+    if not (source.listed or is_anndata(X)):
         # scikit-learn, which compares the names of a single frame in predict, allows each once.
         counts = Counter(source.columns[0] if is_frame(X) else None)
         if repeated := [name for name, n in counts.items() if n > 1]:

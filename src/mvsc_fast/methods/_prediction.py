@@ -205,7 +205,9 @@ def predicted_rows(model, X):
     # The views must be those of the fit; absent ones are rows of NaN.
     X = with_absent(X, model.view_names_in_, n_features)
     source = read_views(X, min_samples=1)
-    if not source.listed and len(n_features) == 1 and isinstance(model, BaseEstimator):
+    # scikit-learn compares the columns of a single matrix that was fitted as such.
+    is_single = not source.listed and isinstance(model, BaseEstimator)
+    if is_single and not isinstance(getattr(model, "feature_names_in_", None), list):
         validate_data(model, X, skip_check_array=True, reset=False)
     check_columns(model, source)
     if model.memory_limit is not None:

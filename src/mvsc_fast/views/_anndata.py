@@ -84,10 +84,17 @@ def frames_of(data, use):
     """A `Frame` of each view by name, for the arguments of `from_anndata` except a list."""
     data = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(data, Mapping):
+        if not isinstance(use, (str, Mapping)):
+            raise ValueError(
+                "a list selects views of a single AnnData: pass a dict with a matrix for each of "
+                f"the modalities {shown(*data)}"
+            )
         tables = {
             name: (part, use.get(name, "X") if isinstance(use, Mapping) else use)
             for name, part in data.items()
         }
+    elif isinstance(use, Mapping):
+        tables = {name: (data, key) for name, key in use.items()}
     else:
         tables = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
     # A misspelled modality would otherwise be ignored.

@@ -1,7 +1,8 @@
 """Names of views and columns, compared with those in fit, and columns that are hardly features."""
 
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 
 import numpy as np
 import scipy.sparse
@@ -73,6 +74,7 @@ def in_order(X, names):
 def with_absent(X, names, n_features):
     """Views of new samples, with NaN for a view that is None or absent from a dict."""
     X = unpacked(X)
+    X = list(X) if isinstance(X, (Iterator, ValuesView)) else X
     if isinstance(X, Mapping) and not scipy.sparse.issparse(X):
         X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | dict(X), names)
         matrices = list(X.values())
@@ -94,8 +96,11 @@ def with_absent(X, names, n_features):
 
 def _nothing(view, n_features):
     """A view of NaN, without memory of its size, for the samples of another view."""
-    shape = view.shape[0] if hasattr(view, "shape") else len(view), n_features
-    return np.broadcast_to(np.float32(np.nan), shape)
+    try:
+        n = operator.index(view.shape[0] if hasattr(view, "shape") else len(view))
+    except (TypeError, IndexError):  # of a view that is refused when it is read
+        n = 1
+    return np.broadcast_to(np.float32(np.nan), (n, n_features))
 
 
 def column_attributes(columns):
@@ -134,7 +139,8 @@ def check_columns(model, source):
             unnamed.append(view_title(name))
         else:
             check_same_columns(view_title(name), columns, expected)
-    if unnamed and source.listed:  # scikit-learn warns of a single matrix
+    is_list = isinstance(getattr(model, "feature_names_in_", None), list)
+    if unnamed and (source.listed or is_list):  # else scikit-learn warns
         warn_user(
             f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "
             "order of feature_names_in_"

@@ -107,13 +107,13 @@ def check_objects(column, title, name):
 
 def _float_type(dtype):
     """The floating type to which a column of this dtype is converted."""
-    return np.float32 if str(dtype).lower() == "float32" else np.float64
+    return np.float32 if str(dtype).lower() in ("float32", "float[pyarrow]") else np.float64
 
 
 def refusal(title, kind, column=None):
     """The message for a view with entries that are not numbers."""
     where = "" if column is None else f" in column {column}"
-    if "datetime" in kind or "timedelta" in kind:
+    if re.search(r"(?i)date|time|duration|period", kind):
         return (
             f"{title} contains {kind}{where}: convert it to numbers, such as days since a date, or "
             "remove it"
@@ -153,12 +153,17 @@ def only_in(*sides):
     return "; ".join(f"only in {name}: {shown(*ids)}" for ids, name in sides if len(ids))
 
 
+def are_same_ids(first, index):
+    """Whether two pandas indexes have the same ids in this order, of whatever types."""
+    return first.equals(index) or first.astype(object).equals(index.astype(object))
+
+
 def check_same_index(first, index, title, other_title):
     """Raise ValueError, with the first differences, if two views have different rows.
 
     ``first`` and ``other_title`` are of the first view, ``index`` and ``title`` of the other one.
     """
-    if len(first) == len(index) and first.equals(index):
+    if are_same_ids(first, index):
         return
     # Different ids, repeated ids and another order have different remedies, and are told in this
     # order.
@@ -178,7 +183,7 @@ def check_same_index(first, index, title, other_title):
             "some ids occur more than once. Keep one row for each, as in "
             "frame[~frame.index.duplicated()], or adata[~adata.obs_names.duplicated()] of AnnData"
         )
-    row = int(np.flatnonzero(first != index)[0])
+    row = int(np.flatnonzero(first.astype(object) != index.astype(object))[0])
     raise ValueError(
         f"the rows of {title} have the ids of {other_title} in another order (row {row} is "
         f"{shown(first[row])} in {other_title} and {shown(index[row])} in {title}): align them "

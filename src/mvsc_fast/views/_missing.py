@@ -14,7 +14,7 @@ from sklearn.utils import gen_batches
 from .._utils.messages import counted
 from .._utils.types import View
 from ._anndata import is_anndata
-from ._frames import is_frame
+from ._frames import are_same_ids, is_frame
 from ._read import read_table
 from ._row_source import check_matrix, is_dask, is_stored
 from ._rows import (
@@ -101,7 +101,8 @@ def _checked_mask(mask, n_samples, X):
             f"mask must be one boolean for each of {counted(n_samples, 'row')}, got {rows.dtype} "
             f"of shape {rows.shape}"
         )
-    if all(hasattr(table, "iloc") for table in (X, mask)) and not mask.index.equals(X.index):
+    have_ids = all(hasattr(table, "iloc") for table in (X, mask))
+    if have_ids and not are_same_ids(mask.index, X.index):
         raise ValueError("mask and X have different indexes: pass mask.loc[X.index]")
     return rows
 
