@@ -147,7 +147,7 @@ def test_views_with_the_same_clusters_are_related_and_others_are_not(clusters):
 
 def test_neither_copies_like_the_samples_nor_clusters_of_one_sample_are_evidence(clusters):
     same = {"a": clusters["a"], "b": np.ones((60, 2))}
-    test = structure_test(same, 3, n_rotations=4, permuted="b", random_state=0)
+    test = structure_test(same, 3, n_rotations=4, permuted=np.array(["b"]), random_state=0)
     assert test.p_value == 1 and (test.null == test.observed).all() and np.isnan(test.z)
     test = structure_test([np.random.default_rng(0).standard_normal((30, 4))], 30, random_state=0)
     assert test.observed < 0 and (test.thresholds >= test.null).all()

@@ -141,5 +141,9 @@ def test_precomputed_and_refused_graphs(subspaces, recovery):
     assert recovery(3, affinity="precomputed", random_state=0).fit(W).tensor_.shape == W.shape
     with pytest.raises(ValueError, match="affinity .*'self_rep.*'cosine'"):
         recovery(3, affinity="cosine").fit(subspaces[0])
+    # The default number of clusters of a nested method may be more than the samples.
+    few = [X[:6] for X in subspaces[0]]
+    nested = LTMSC(max_iter=1, tol=10.0)
+    assert recovery(2, affinity=nested, random_state=0).fit(few).tensor_.shape[1:] == (6, 6)
     with pytest.raises(ValueError, match="60 .*30"):
         recovery(3, affinity=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 from conftest import fitted, random_views
 from reference.etlmsc import etlmsc as etlmsc_twin
 from reference.latent import drawer
@@ -129,3 +130,18 @@ def test_the_dft_warns_that_the_order_counts_at_the_call_of_fit(estimator):
     with pytest.warns(UserWarning, match="order of the samples") as caught:
         estimator(2, sample_transform="dft").fit(views)
     assert caught[0].filename == __file__
+
+
+def test_views_without_a_common_direction_have_one_result_in_any_order():
+    """Sums of rows that decide signs are rounding errors here, and components share eigenvalues."""
+    rng, order = np.random.default_rng(0), np.random.default_rng(1).permutation(60)
+    rows = [rng.standard_normal((60, 6)) for _ in range(2)]
+    balanced = [X - X.mean(axis=1, keepdims=True) for X in rows]
+    blocks = [scipy.linalg.block_diag(*rng.standard_normal((3, 20, 5))) for _ in range(2)]
+    for model, views in (
+        (SCMV3DT(3, random_state=0), balanced),
+        (TSVDMSC(3, random_state=0), blocks),
+    ):
+        Z = fitted(model, views).representation_
+        permuted = fitted(model, [X[order] for X in views]).representation_
+        np.testing.assert_allclose(permuted, Z[:, order][:, :, order], atol=1e-4)

@@ -55,3 +55,17 @@ def test_rbf_width_is_the_median_distance_or_the_largest_if_most_samples_are_equ
     np.testing.assert_allclose(W[0], np.exp([0, -0.5, -4.5]))
     W = similarity.rbf([np.array([[0.0]] * 4 + [[3.0]])])[0]
     np.testing.assert_allclose(W[0], [1, 1, 1, 1, np.exp(-0.5)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rbf_of_equal_rows_is_1_and_an_offset_changes_nothing(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((100, 30)) + 10
+    np.testing.assert_allclose(similarity.rbf([X + 1e8]), similarity.rbf([X]), atol=1e-5)
+    X[:80] = X[0]
+    np.testing.assert_allclose(similarity.rbf([X])[0, :80, :80], 1)
+
+
+def test_a_sample_alone_in_its_direction_has_finite_similarities():
+    X = np.eye(3)[[0, *[1] * 5, *[2] * 5]]
+    assert np.isfinite(similarity.self_representation([X], scales=[1e-18])).all()

@@ -6,7 +6,7 @@ import scipy.linalg
 import scipy.sparse
 from conftest import random_similarities
 
-from mvsc_fast.spectral import fuse, spectral_embedding, spectral_labels
+from mvsc_fast.spectral import _ward, fuse, spectral_embedding, spectral_labels
 
 
 def block_affinity(sizes, weak=0.0, seed=0):
@@ -155,3 +155,11 @@ def test_an_affinity_is_not_changed_and_averaged_with_its_transpose(container):
 def test_tensors_that_cannot_be_fused_are_refused(tensor, fact):
     with pytest.raises(ValueError, match=fact):
         fuse(tensor)
+
+
+def test_merges_of_ties_up_to_rounding_end(monkeypatch):
+    """Distances of scikit-learn are not symmetric in their last bit."""
+    less = np.nextafter(2.0, 0)
+    squares = np.array([[0, less, 2], [2, 0, less], [less, 2, 0]])
+    monkeypatch.setattr(_ward, "euclidean_distances", lambda X, squared: squares)
+    assert len(_ward._merges(np.eye(3), np.ones(3, dtype=int))) == 2

@@ -55,8 +55,8 @@ class LandmarkFeatures:
             squares = euclidean_distances(L.astype(np.float64), squared=True)
             rank = min(SCALE_RANK, len(L) - 1)  # the landmark itself has rank 0
             scale = np.sqrt(np.partition(squares, rank, axis=1)[:, rank])
-            # A lower bound, as scales would be zero for repeated samples.
-            positive = scale[scale > 0]
+            # A lower bound, as scales are zero, up to rounding, for repeated samples.
+            positive = scale[scale > 1e-6]
             least = np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)
             scale = np.maximum(scale, least).astype(np.float32)
             kernel = kernel + np.exp(-squares / (scale[:, None].astype(np.float64) * scale))

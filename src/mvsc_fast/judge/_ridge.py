@@ -13,7 +13,7 @@ from ..views._missing import imputed
 from ..views._rows import SMALL_BLOCK, canonical_order, centred, spread
 from ..views._view_rows import ViewRows
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
-from ._scores import corrected_modularity
+from ._scores import ROUNDING, corrected_modularity
 
 RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 # Maximum number of samples, evenly spaced, that the regressions are fitted on: Gram matrices and
@@ -339,7 +339,7 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
         corrected_modularity(affinity, stage[moved], n_clusters)
         for stage in (unrefined, labellings)
     )
-    worse = moved[after < before]
+    worse = moved[after < before - ROUNDING]
     labellings[worse] = unrefined[worse]
     return labellings
 

@@ -282,6 +282,7 @@ def structure_test(
     max_samples = check_integer(max_samples, "max_samples", MIN_COMPLETE)
     check_flag(each_view, "each_view")
     scale = check_scale(scale, "scale")
+    permuted = permuted.tolist() if hasattr(permuted, "tolist") else permuted
     permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)

@@ -361,6 +361,9 @@ def learned_by(estimator, attribute, views, seed, n_threads):
         parameters = estimator.get_params()
         inherited = {"random_state": seed, "n_threads": n_threads}
         unset = {key: value for key, value in inherited.items() if parameters.get(key, 0) is None}
+        # Its own labels are not used, and its default may be more than there are samples.
+        if isinstance(parameters.get("n_clusters"), int):
+            unset["n_clusters"] = min(parameters["n_clusters"], views[0].shape[0])
         estimator.set_params(**unset).fit(views)
         if not hasattr(estimator, attribute):
             raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")

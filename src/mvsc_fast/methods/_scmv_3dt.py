@@ -227,8 +227,12 @@ def _equal_features(views, features):
     out = np.empty((len(dense), d, n), dtype=dense[0].dtype)
     for i, X in enumerate(dense):
         U, s, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-        # The sign of singular vectors is arbitrary, but the t-product adds views.
-        sign = np.where(Vt.sum(axis=1) < 0, -1.0, 1.0)
+        # The sign of singular vectors is arbitrary, but the t-product adds views. Where the sum is
+        # a rounding error, as in rows of sum 0, the first of the largest entries decides.
+        total, size = Vt.sum(axis=1), np.abs(Vt)
+        first = (size >= 0.999 * size.max(axis=1, keepdims=True)).argmax(axis=1)
+        is_sure = np.abs(total) > np.sqrt(np.finfo(X.dtype).eps * X.shape[1])
+        sign = np.where(np.where(is_sure, total, Vt[np.arange(len(Vt)), first]) < 0, -1.0, 1.0)
         out[i] = (U[:, :d] * (sign * s)[:d]).T
     return out
 

@@ -7,14 +7,16 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._utils.parameters import check_flag, check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Tensor, Views
 from ..views import scaled_views
-from ..views._rows import unit_rows
+from ..views._rows import row_mean, unit_rows
 from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
 from ._sparse import self_tuning
+
+EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below which it is rounding
 
 
 def self_representation(
@@ -103,7 +105,7 @@ def _ridge_coefficients(X, ridge, out):
             X.toarray().T if scipy.sparse.issparse(X) else X.T,
         )
         out[...] = safe_sparse_dot(X, solved, dense_output=True)
-        diagonal = 1.0 - np.diagonal(out)
+        diagonal = np.maximum(1.0 - np.diagonal(out), 1e-12)
         out /= diagonal
     else:
         # With at least as many features as samples, the kernel is inverted itself.
@@ -170,7 +172,10 @@ def kernel_similarities(views):
     for out, X in zip(W, views, strict=True):
         # The median distance sets the width; for mostly equal samples it is zero, and the largest
         # is used.
-        distance = euclidean_distances(X)
+        X = X if scipy.sparse.issparse(X) else X - row_mean(X)  # offsets would cost digits
+        squares, norms = euclidean_distances(X, squared=True), row_norms(X, squared=True)
+        squares[squares <= EQUAL * (norms[:, None] + norms)] = 0.0
+        distance = np.sqrt(squares)
         np.fill_diagonal(distance, 0.0)
         width = np.median(distance)
         if width == 0.0:

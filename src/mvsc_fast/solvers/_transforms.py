@@ -16,7 +16,7 @@ from .._kernels import frontal_shrink, halfcomplex_shrink, slice_shrink, symmetr
 from .._utils.parameters import InvalidParameterError, check_option
 from .._utils.threads import blas_threads
 from ..similarity._dense import ridge_similarities
-from ..spectral._eigenvectors import normalized
+from ..spectral._eigenvectors import component_indices, normalized
 
 
 class Fourier:
@@ -168,5 +168,13 @@ def graph_basis(W):
     similarities W, largest eigenvalue first.
     """
     A, _ = normalized(np.mean(W, axis=0))
-    _, vectors = scipy.linalg.eigh(A, overwrite_a=True, check_finite=False, driver="evd")
-    return np.ascontiguousarray(vectors[:, ::-1])
+    # Connected components share eigenvalues, and vectors of several have no order of their own.
+    values, basis, last = np.empty(len(A), A.dtype), np.zeros_like(A), 0
+    members = component_indices(A)
+    for component in range(members.max() + 1):
+        rows = np.flatnonzero(members == component)
+        first, last = last, last + len(rows)
+        values[first:last], basis[rows, first:last] = scipy.linalg.eigh(
+            A[np.ix_(rows, rows)], overwrite_a=True, check_finite=False, driver="evd"
+        )
+    return np.ascontiguousarray(basis[:, np.argsort(values, kind="stable")[::-1]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.preprocessing import normalize
 
 from .._utils.parameters import check_flag, check_seed, count
+from .._utils.threads import blas_threads
 from .._utils.types import Affinity, FloatArray, IntArray, Seed, Shaped, Similarities
 from .._utils.validation import check_affinity, check_clusters, check_tensor
 from ._cut import normalized_cut, symmetric_sum
@@ -65,7 +66,8 @@ def spectral_embedding(S: Shaped, n_components: int) -> FloatArray:
     n_components = count(n_components, "n_components")
     S = check_affinity(S, "S")
     check_clusters(n_components, S.shape[0], "n_components")
-    return normalize(normalized_eigenvectors(S, n_components)[1])
+    with blas_threads(1):  # no bit depends on their number
+        return normalize(normalized_eigenvectors(S, n_components)[1])
 
 
 def spectral_labels(
@@ -95,4 +97,5 @@ def spectral_labels(
     check_seed(random_state, "random_state")
     S = check_affinity(S, "S")
     check_clusters(n_clusters, S.shape[0])
-    return normalized_cut(S, n_clusters, n_init=n_init, random_state=random_state)
+    with blas_threads(1):  # no bit depends on their number
+        return normalized_cut(S, n_clusters, n_init=n_init, random_state=random_state)

@@ -234,14 +234,14 @@ def _component_vectors(N, degree, count):
 
     They are eigenvectors of eigenvalue 1; isolated samples have eigenvalue 0.
     """
-    member = _components(N)
+    member = component_indices(N)
     volume = np.bincount(member, degree)
     largest = np.argsort(-volume, kind="stable")[: min(count, np.count_nonzero(volume))]
     vectors = np.sqrt(degree)[:, None] * (member[:, None] == largest)
     return vectors / np.sqrt(volume[largest])
 
 
-def _components(N):
+def component_indices(N):
     """Index of the connected component of each sample."""
     if not scipy.sparse.issparse(N):
         return _dense_components(N)
@@ -253,7 +253,7 @@ def _components(N):
 
 
 def _dense_components(N):
-    """As `_components`; SciPy would list all links, which takes more memory than N."""
+    """As `component_indices`; SciPy would list all links, which takes more memory than N."""
     member, unreached, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
     while len(unreached):
         reached, unreached = [unreached[0]], unreached[1:]

@@ -98,7 +98,10 @@ def _merges(means, sizes):
         while True:
             last = chain[-1]
             nearest = int(costs[last].argmin())
-            if len(chain) > 1 and costs[last, chain[-2]] <= costs[last, nearest]:
+            # Where costs are equal up to rounding, the chain may lead back to itself.
+            if len(chain) > 1 and (
+                costs[last, chain[-2]] <= costs[last, nearest] or nearest in chain
+            ):
                 break
             chain.append(nearest)
         a, b = chain.pop(), chain.pop()
