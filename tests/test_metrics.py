@@ -152,3 +152,10 @@ def test_bad_comparisons(groups):
         compare({"a": TLRR(3)}, views, [np.nan, *y[1:]])
     with pytest.raises(ValueError, match="60 labels.* 59"):
         compare({"a": Random(3)}, views, y[1:])
+
+
+def test_tuples_and_signs_are_names_of_methods(groups):
+    views, y = groups
+    table = compare({("a<5", 1): AWP(3), ("a", 2): AWP(3)}, views, y)
+    assert table.to_frame()["method"].tolist() == [("a<5", 1), ("a", 2)]
+    assert r"a\textless{}5" in table.to_latex()

@@ -26,6 +26,7 @@ __all__ = ["Comparison", "clustering_scores", "compare"]
 SCORES = ("acc", "nmi", "ari", "f1", "precision", "recall", "purity")
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
 )
 
@@ -196,7 +197,8 @@ def compare(
     y = check_labels(as_vector(y, "y"), "y")
     views = list(views) if isinstance(views, Iterator) else views
     runs = [_runs(estimator, views, y, n_runs) for estimator in methods.values()]
-    columns = {"method": list(methods), "n_runs": list(map(len, runs))}
+    names = np.fromiter(methods, dtype=object, count=len(methods))  # tuples are names, too
+    columns = {"method": names, "n_runs": list(map(len, runs))}
     for j, name in enumerate(SCORES):
         columns[name] = [scores[:, j].mean() for scores in runs]
         columns[f"{name}_std"] = [_std(scores[:, j]) for scores in runs]

@@ -133,3 +133,9 @@ def test_a_bar_is_removed_when_a_fit_fails(monkeypatch, views):
         TRPCA(3, verbose=1, callback=fail).fit(views)
     assert failure.tb is not None and "%|" in screen.getvalue()
     assert screen.getvalue().endswith(" \r")
+
+
+def test_a_process_without_a_console_is_silent(views, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert TLRR(3, verbose=1, max_iter=1, tol=10.0, random_state=0).fit(views).n_iter_ == 1

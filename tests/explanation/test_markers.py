@@ -305,3 +305,31 @@ def test_sparse_views_and_missing_rows_have_profiles_of_the_samples_that_have_th
     reals = views["reals"].assign(cluster=model.labels_).groupby("cluster")["x"].mean()
     rows = table[table["feature"] == "x"].set_index("cluster")["value"].sort_index()
     np.testing.assert_allclose(rows, reals)
+
+
+def test_a_constant_column_differs_in_no_cluster():
+    """0.1 is no short binary fraction, so that its mean is rounded."""
+    y = np.repeat([0, 1, 2], 50)
+    X = np.column_stack([y + np.random.RandomState(0).standard_normal(150), np.full(150, 0.1)])
+    model = KMeans(3, n_init=1, random_state=0).fit(X)
+    profiles = explain(model, [X]).profiles
+    assert not np.nan_to_num(profiles["effect"][profiles["feature"] == 1]).any()
+
+
+def test_tables_of_arrow_have_profiles_and_passed_steps_none(tmp_path):
+    pytest.importorskip("pyarrow")
+    y, rng = np.repeat([0, 1], 30), np.random.RandomState(0)
+    table = pd.DataFrame(5 * y[:, None] + rng.standard_normal((60, 4)), columns=list("abcd"))
+    arrow = table.astype("double[pyarrow]")
+    pipeline = make_pipeline("passthrough", ConsensusTLRR(2, random_state=0)).fit(table)
+    expected = explain(pipeline, table).profiles
+    found = explain(pipeline, arrow).profiles
+    assert set(found["feature"]) == set("abcd")
+    np.testing.assert_allclose(found["effect"], expected["effect"])
+
+
+def test_the_largest_effect_of_a_name_is_drawn():
+    columns = {"cluster": np.zeros(2, int), "view": np.zeros(2, int)}
+    columns["feature"] = np.array(["g", "g"], dtype=object)
+    (image,) = plot_markers(Table({**columns, "effect": np.array([3.0, 0.1])})).images
+    assert image.get_array()[0, 0] == 3

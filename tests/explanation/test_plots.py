@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from matplotlib.figure import Figure
 
+from mvsc_fast import structure_test
 from mvsc_fast.explanation import plot_consensus, plot_embedding, plot_similarity
 from mvsc_fast.judge import ClusterCounts, Resolutions
 
@@ -165,7 +166,7 @@ def test_candidates_and_supported_numbers_of_clusters_are_marked():
     assert curves(COUNTS.plot()) == {
         "stability": [counts, COUNTS.stability.tolist()],
         "supported: 3, 6": [[3, 6], [0.9, 0.95]],
-        "criterion / 2": [counts, (COUNTS.criterion / 2).tolist()],
+        "criterion (divided by 2)": [counts, (COUNTS.criterion / 2).tolist()],
         "candidates: 3, 5, 2": [[3, 5, 2], [0.45, 0.4, 0.15]],
         "predictability": [counts, COUNTS.predictability.tolist()],
     }
@@ -191,3 +192,10 @@ def test_bad_input_is_named():
         plot_similarity(np.ones((4, 3)), [0, 1, 1, 2])
     with pytest.raises(ValueError, match="embedding contains NaN"):
         plot_embedding([[0.0], [np.nan]], [0, 1])
+
+
+def test_names_of_views_are_no_mathematics():
+    rng = np.random.default_rng(0)
+    views = {"$_$": rng.standard_normal((40, 5)), "b": rng.standard_normal((40, 5))}
+    test = structure_test(views, 2, n_rotations=4, each_view=True, random_state=0)
+    test.plot().figure.canvas.draw()

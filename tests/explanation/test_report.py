@@ -242,3 +242,9 @@ def test_a_long_last_column_is_wrapped():
 def test_numbers_have_about_three_digits(value, text):
     column = np.array([value], dtype=object if isinstance(value, str) else None)
     assert repr(Table({"": column})).split() == text.split()
+
+
+def test_cells_of_tables_are_lines():
+    dates = np.array(["2026-01-01"], dtype="M8[ns]")
+    text = repr(Table({"sample": dates, "f": np.array(["a\nb"], dtype=object), "k": [1]}))
+    assert len(text.splitlines()) == 2 and "2026-01-01  a b" in text

@@ -5,6 +5,7 @@ The eight colours are those of Okabe & Ito, which colour-blind readers can disti
 
 import io
 import re
+import threading
 from functools import partial
 from html import escape
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from .messages import import_extra
 
+_style_lock = threading.Lock()  # the style is one for the process
 MAX_NAMES = 15  # along an axis or in a legend, beyond which they overlap
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
 MARKERS = "osD^vpX*<>"
@@ -82,9 +84,8 @@ def add_scale(ax, image, **options):
 
 def svg_figure(draw, caption):
     """A figure as inline SVG in the colour of the text; ``draw()`` returns its axes."""
-    import matplotlib
-
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": caption}):
+    matplotlib = import_extra("matplotlib", "a picture")
+    with _style_lock, matplotlib.rc_context({**STYLE, "svg.hashsalt": caption}):
         canvas = draw().figure
         for ax in canvas.axes:
             for artist in (*ax.collections, *ax.lines):

@@ -68,10 +68,12 @@ class Table(dict[str, np.ndarray]):
     def _cells(self, max_rows):
         """The shown rows as text, a list for each column, and the number of the other rows."""
         rows = range(min(max_rows, self.n_rows)) if self._rows is None else self._rows
-        chosen = np.asarray(rows, dtype=np.intp)
-        columns = {
-            name: list(map(format_value, column[chosen].tolist())) for name, column in self.items()
-        }
+        chosen, columns = np.asarray(rows, dtype=np.intp), {}
+        for name, column in self.items():
+            cells = column[chosen]
+            if cells.dtype.kind == "M":  # dates, which lists have as numbers
+                cells = np.datetime_as_string(cells, unit="auto")
+            columns[name] = list(map(format_value, cells.tolist()))
         return columns, self.n_rows - len(chosen)
 
     def _text_columns(self):
@@ -163,9 +165,9 @@ def _short(value):
 
 
 def format_value(value):
-    """A cell as text: about three digits, more if a number would be shown as 0."""
+    """A cell as a line of text: about three digits, more if a number would be shown as 0."""
     if not isinstance(value, float):
-        return str(value)
+        return " ".join(str(value).splitlines())
     if np.isnan(value):
         return ""
     size = abs(value)

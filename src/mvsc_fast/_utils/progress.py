@@ -43,7 +43,8 @@ class Progress:
         self._name, self._verbose, self._callback = name, verbose, callback
         self._start = self._began = self._reported = time.perf_counter()
         self._stage = self._bar = None
-        self._bars = _bars() if verbose and sys.stderr.isatty() else None
+        is_terminal = getattr(sys.stderr, "isatty", bool)()  # there may be none
+        self._bars = _bars() if verbose and is_terminal else None
 
     def log(self, message):
         """Print a line with the time since the start of the fit."""

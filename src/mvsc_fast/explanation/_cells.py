@@ -336,6 +336,8 @@ def _warn_of_batch(column, labels):
 
     has_value = column.notna().to_numpy()
     column, labels = column[has_value], labels[has_value]
+    if column.nunique() < 2:  # no batches
+        return
     if pd.api.types.is_numeric_dtype(column) and column.nunique() > MAX_LEVELS:
         column = pd.qcut(column.rank(), N_QUANTILES, duplicates="drop")
     agreement = adjusted_mutual_info_score(column.astype(str), labels)

@@ -333,7 +333,7 @@ def _least_certain(fit, certainty):
     """Indices of the tenth of the clustered samples that are the least certain."""
     if certainty is None:
         return np.empty(0, dtype=np.intp)
-    n_least = round(SHARE_UNCERTAIN * len(fit.samples))
+    n_least = max(1, round(SHARE_UNCERTAIN * len(fit.samples)))
     least = np.argsort(certainty, kind="stable")[:n_least]
     return fit.samples[least[certainty[least] < 1]]
 

@@ -221,9 +221,10 @@ def standardised_differences(block, member, sizes):
     # Powers of two, without rounding: squares neither overflow nor underflow.
     block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=0, initial=0))[1])
     with np.errstate(all="ignore"):  # unknown values are NaN
-        block -= block.sum(axis=0) / n
-        if not is_complete:
-            block[missing] = 0
+        for _ in range(2):  # again for the rounding error of the first mean, of constant columns
+            block -= block.sum(axis=0) / n
+            if not is_complete:
+                block[missing] = 0
         mean = member @ block / sizes  # the mean of the others is -mean * sizes / others
         within = (block**2).sum(axis=0) - mean**2 * sizes * n / others
         return mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))

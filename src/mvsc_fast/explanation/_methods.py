@@ -4,6 +4,7 @@ import contextlib
 import platform
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
 
 import numpy as np
 import scipy
@@ -53,9 +54,9 @@ def methods_paragraph(fit, n_incomplete, counts, structure):
         sentences.append(f"Processing: {processing}.")
 
     # Parameters that the user has chosen, and what they led to.
-    defaults, parameters = type(model)().get_params(deep=False), []
+    defaults, parameters = signature(type(model)).parameters, []
     for name, value in model.get_params(deep=False).items():
-        is_chosen = name not in WITHOUT_EFFECT and repr(value) != repr(defaults[name])
+        is_chosen = name not in WITHOUT_EFFECT and repr(value) != repr(defaults[name].default)
         if is_chosen or name in ALWAYS_NAMED:
             parameters.append(f"{name}={value!r}")
     sentences.append(

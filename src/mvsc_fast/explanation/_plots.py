@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
 from .._utils.containers import checked_csr
 from .._utils.figures import (
@@ -27,6 +26,7 @@ from .._utils.figures import (
     new_figure,
 )
 from .._utils.parts import Table
+from .._utils.threads import limit_threads
 from .._utils.types import View
 
 if TYPE_CHECKING:
@@ -198,7 +198,8 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     row_of_feature = {name: row for row, name in enumerate(chosen)}
     image = np.full((len(chosen), len(clusters)), np.nan)
     for name, k, effect in zip(names, codes, table["effect"], strict=True):
-        if name in row_of_feature:
+        # Of several features of one name, the first has the largest effect.
+        if name in row_of_feature and np.isnan(image[row_of_feature[name], k]):
             image[row_of_feature[name], k] = effect
 
     ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
@@ -294,7 +295,7 @@ def _layout(embedding):
     start += 1e-5 * np.random.RandomState(0).standard_normal(start.shape)  # parts equal samples
     perplexity = min(30.0, (n - 1) / 3)
     layout = TSNE(perplexity=perplexity, init=start, random_state=0, n_jobs=1)
-    with threadpool_limits(1):  # its sums depend on the number of threads
+    with limit_threads():  # its sums depend on the number of threads
         return layout.fit_transform(embedding)
 
 

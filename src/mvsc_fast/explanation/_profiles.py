@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.parts import Part, Table, format_value
+from ..views._frames import NUMERIC
 from ..views._read import listed_views
 from ..views._rows import presence
 from ._markers import (
@@ -22,6 +23,7 @@ N_PROFILED = 10  # features of each cluster, and as many words of texts
 N_DESCRIBED, N_DESCRIBED_WORDS = 4, 3  # features of each cluster in words, and words of texts
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
+TEXT_KINDS = ("obj", "str", "utf8", "categor", "enum", "large_string", "dictionary")  # of columns
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 
 
@@ -116,7 +118,8 @@ def _original_features(fit):
         table = _read_table(pairs[0][1], None, fit)
         if table is None:
             return list(last.values())
-        text_views = getattr(fit.steps[0], "text_views_", [])
+        known = (step.text_views_ for step in fit.steps if hasattr(step, "text_views_"))
+        text_views = next(known, [])
         candidates = [table, *(_words(last.get(name)) for name in text_views)]
     return [features for features in candidates if features is not None]
 
@@ -147,20 +150,21 @@ def _read_table(X, view, fit):
     for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         column = X.iloc[:, j] if is_pandas else X[name]
         kind = str(dtype).lower()
-        if kind.startswith(("int", "uint", "float", "bool", "sparse")):
-            to_nan = {"dtype": np.float64, "na_value": np.nan} if is_pandas else {}
-            names.append(name)
-            values.append(np.asarray(column.to_numpy(**to_nan), dtype=np.float64)[fit.samples])
-            measures.append(None)
-        elif kind.startswith(("obj", "str", "utf8", "categor", "enum")):
+        if kind.startswith(TEXT_KINDS):
             # A column of its own for each value; columns with many are names or texts.
             missing = np.asarray(column.isna() if is_pandas else column.is_null())[fit.samples]
-            texts = np.asarray(column.to_numpy(), dtype=object)[fit.samples].astype(str)
+            cells = np.asarray(column.to_numpy(), dtype=object)[fit.samples]
+            texts = np.array(list(map(str, cells)), dtype=object)  # of one length they fill memory
             levels = np.unique(texts[~missing])
             for level in levels if 1 < len(levels) <= MAX_LEVELS else ():
                 names.append(f"{name} = {level}")
                 values.append(np.where(missing, np.nan, texts == level))
                 measures.append("category")
+        elif NUMERIC.match(kind):
+            to_nan = {"dtype": np.float64, "na_value": np.nan} if is_pandas else {}
+            names.append(name)
+            values.append(np.asarray(column.to_numpy(**to_nan), dtype=np.float64)[fit.samples])
+            measures.append(None)
     return Features(view, names, np.column_stack(values), present, measures) if values else None
 
 

@@ -45,7 +45,7 @@ class Stability:
     cluster_stability : ndarray of shape (c,)
         For each cluster, the Jaccard index with the most similar cluster of a subsample, averaged
         over the subsamples. Clusters above .85 are very stable, those below .6 are not (Hennig
-        2007).
+        2007). NaN if none has a sample of the cluster.
     sample_stability : ndarray of shape (n_samples,)
         How often the sample stays in its cluster, as a share of the subsamples that contain it,
         after clusters have been matched one to one. NaN for a sample that no subsample contains,
@@ -207,10 +207,11 @@ def stability(
     sample_stability = np.full(len(fit.labels), np.nan)
     with np.errstate(invalid="ignore"):
         sample_stability[fit.samples] = n_kept / n_drawn
+        cluster_stability = np.nansum(jaccard, axis=0) / np.isfinite(jaccard).sum(axis=0)
     return Stability(
         agreement=agreement,
         clusters=fit.clusters,
-        cluster_stability=np.nanmean(jaccard, axis=0),
+        cluster_stability=cluster_stability,
         sample_stability=sample_stability,
         labels=fit.labels,
         ids=fit.ids,

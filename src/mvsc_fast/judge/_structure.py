@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._utils.figures import COLORS, legend_below, new_figure
+from .._utils.figures import COLORS, group_names, legend_below, new_figure
 from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
 from .._utils.parts import ShortRepr
@@ -165,6 +165,7 @@ class StructureTest(ShortRepr):
                 ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
             ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
         names = [name if isinstance(name, str) else f"view {name}" for name in tests]
+        names = group_names(names)
         p_values = [f"p = {result.p_value:.2g}" for result in tests.values()]
         ax.set_yticks(range(len(tests)), list(map("\n".join, zip(names, p_values, strict=True))))
         ax.set(xlabel="modularity of the best labellings", ylim=(len(tests) - 0.4, -0.6))
