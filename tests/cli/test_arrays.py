@@ -446,3 +446,13 @@ def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
     (tmp_path / f"a{suffix}").write_text("")
     with pytest.raises(ImportError, match=f"needs {package}: pip install {package}$"):
         load_mat(tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".npz", ".mat", ".zarr"])
+def test_damaged_files_are_bad_values(tmp_path, suffix):
+    package = {".h5": "h5py", ".zarr": "zarr"}.get(suffix, "numpy")
+    pytest.importorskip(package)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(b"junk" * 40)
+    with pytest.raises(ValueError, match=r"\w"):
+        load_mat(path)

@@ -267,7 +267,8 @@ def test_what_cannot_be_explained_is_refused(consensus, data):
 def test_samples_have_their_ids_everywhere(consensus, data):
     ids = np.array([f"P{i:03d}" for i in range(210)])
     frames = [data[0][0], *(pd.DataFrame(X, index=ids) for X in data[0][1:])]
-    for told in (explain(consensus, frames), explain(consensus, data[0], ids=ids)):
+    for views, given in ((frames, None), (iter(frames), None), (data[0], ids)):
+        told = explain(consensus, views, ids=given)
         assert told.samples["sample"].tolist() == ids.tolist()
         assert f"  P{HALFWAY:03d} " in str(told) and f"\n  {HALFWAY} " not in str(told)
 

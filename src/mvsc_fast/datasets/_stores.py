@@ -26,17 +26,25 @@ def read_variables(path, selected_names=None):
     If ``selected_names`` is not None, other arrays may be missing if they cannot be read.
     """
     path.stat()  # a missing file is not a damaged one
-    suffix = path.suffix.lower()
-    if suffix == ".npz":
-        content = _read_npz(path, selected_names)
-    elif suffix == ".mat":
-        content = _read_mat(path)
-    elif suffix == ".zarr":
-        content = _node(import_extra("zarr", path).open(str(path), mode="r"))
-    else:
-        content = _node(import_extra("h5py", path).File(path, "r"))
+    try:
+        content = _read(path, selected_names)
+    except (ImportError, MemoryError, PermissionError, ValueError):
+        raise
+    except Exception as error:  # parsers of damaged files may raise any error
+        raise ValueError(f"the file is damaged: {error}") from error
     # The only array of a file of SciPy or zarr has no name.
     return _flat(content if isinstance(content, dict) else {"view_0": content})
+
+
+def _read(path, selected_names):
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        return _read_npz(path, selected_names)
+    if suffix == ".mat":
+        return _read_mat(path)
+    if suffix == ".zarr":
+        return _node(import_extra("zarr", path).open(str(path), mode="r"))
+    return _node(import_extra("h5py", path).File(path, "r"))
 
 
 def _flat(value, name=""):

@@ -90,7 +90,8 @@ def bind_views(model, views):
     if hasattr(model, "samples_"):  # samples whose views were all excluded have the label -1
         samples = model.samples_[labels[model.samples_] >= 0]
     clusters, codes = np.unique(labels[samples], return_inverse=True)
-    ids = np.arange(len(labels)) if ids is None else ids
+    has_ids = ids is not None
+    ids = ids if has_ids else np.arange(len(labels))
     names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
     fit = BoundModel(model, steps, originals, labels, samples, clusters, codes, ids, list(names))
     if takes_similarities(model):
@@ -123,8 +124,16 @@ def bind_views(model, views):
         columns = [list(feature_names[name]) for name in names]
     pairs = zip(columns, source.n_features, strict=True)
     columns = [list(range(d)) if texts is None else texts for texts, d in pairs]
+    if not has_ids and source.index is not None:  # of views in other containers than lists
+        ids = np.asarray(source.index)
     return fit._replace(
-        names=names, columns=columns, source=source, views=unscaled, lifted=lifted, lifts=lifts
+        ids=ids,
+        names=names,
+        columns=columns,
+        source=source,
+        views=unscaled,
+        lifted=lifted,
+        lifts=lifts,
     )
 
 
