@@ -58,12 +58,18 @@ def test_rbf_width_is_the_median_distance_or_the_largest_if_most_samples_are_equ
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_rbf_of_equal_rows_is_1_and_an_offset_changes_nothing(seed):
+def test_equal_rows_have_similarity_1_and_an_offset_changes_nothing(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((100, 30)) + 10
     np.testing.assert_allclose(similarity.rbf([X + 1e8]), similarity.rbf([X]), atol=1e-5)
     X[:80] = X[0]
     np.testing.assert_allclose(similarity.rbf([X])[0, :80, :80], 1)
+    W = similarity.nearest_neighbors([X], n_neighbors=5)[0, :80, :80]
+    assert (W.max(axis=1) > 0).all()
+    assert set(np.round(W[W > 0], 9)) <= {
+        0.5,
+        1.0,
+    }  # neighbours of one another, or one of the other
 
 
 def test_a_sample_alone_in_its_direction_has_finite_similarities():

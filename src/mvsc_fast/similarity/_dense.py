@@ -145,9 +145,18 @@ def nearest_neighbors(views: Views, *, n_neighbors: int = 15, sparse: bool = Fal
 def neighbor_similarities(views, n_neighbors=15, sparse=False):
     """`nearest_neighbors` of validated views."""
     n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
-    neighbors = [NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in views]
-    slices = [self_tuning(*pair, views[0].dtype) for pair in neighbors]
+    slices = []
+    for X in map(_centred, views):
+        distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
+        norms = row_norms(X, squared=True)
+        distance[distance**2 <= EQUAL * (norms[:, None] + norms[index])] = 0.0
+        slices.append(self_tuning(distance, index, views[0].dtype))
     return slices if sparse else np.stack([A.toarray() for A in slices])
+
+
+def _centred(X):
+    """Rows from which the mean row is subtracted, as offsets would cost digits; sparse as given."""
+    return X if scipy.sparse.issparse(X) else X - row_mean(X)
 
 
 def rbf(views: Views) -> FloatArray:
@@ -172,7 +181,7 @@ def kernel_similarities(views):
     for out, X in zip(W, views, strict=True):
         # The median distance sets the width; for mostly equal samples it is zero, and the largest
         # is used.
-        X = X if scipy.sparse.issparse(X) else X - row_mean(X)  # offsets would cost digits
+        X = _centred(X)
         squares, norms = euclidean_distances(X, squared=True), row_norms(X, squared=True)
         squares[squares <= EQUAL * (norms[:, None] + norms)] = 0.0
         distance = np.sqrt(squares)
