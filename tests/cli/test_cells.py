@@ -59,6 +59,7 @@ def fitted(path, use):
         ("some.h5mu", [], "X"),
         ("rna.h5ad", [], "X"),
         ("rna.h5ad", ["--views", "X_pca,counts"], ["X_pca", "counts"]),
+        ("rna.h5ad", ["--views", "pca=X_pca,rna=X"], {"pca": "X_pca", "rna": "X"}),
     ],
 )
 def test_results_are_those_of_python(folder, path, options, use):
@@ -135,8 +136,8 @@ def test_model_files_know_the_matrices_of_the_fit(folder, use):
     ("args", "message"),
     [
         (
-            ["rna.h5ad", "--views", "rna=X_pca"],
-            "view 'rna' has no 'rna': choose one of the layers",
+            ["rna.h5ad", "--views", "rna=pca"],
+            "view 'rna' has no 'pca': choose one of the layers",
         ),
         (["all.h5mu", "--views", "X_pca,X"], "as in rna=X_pca"),
         (["all.h5mu", "--views", "rna="], "MODALITY=NAME,MODALITY=NAME"),

@@ -67,7 +67,7 @@ def use_of_files(use, names, paths):
         return use
     matrices = [use.get(name, "X") for name in names]
     if len(paths) == 1:
-        return matrices[0]
+        return matrices[0] if len(names) == 1 else dict(zip(names, matrices, strict=True))
     return dict(zip((path.stem for path in paths), matrices, strict=True))
 
 
@@ -86,7 +86,8 @@ def read_cells(paths, use, lazy, join):
     if isinstance(use, list) and not is_anndata(data):
         modality = next(iter(getattr(data, "mod", data)))
         raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
-    if isinstance(use, dict) and join == ANY:  # new cells may lack modalities
+    if isinstance(use, dict) and join == ANY and not is_anndata(data):
+        # New cells may lack modalities.
         use = {name: use[name] for name in use if name in getattr(data, "mod", data)} or use
     # Matrices of all cells can stay on disk; cells that lack a modality get rows of NaN in memory.
     views = split_by_type(data) if use == "X" else None

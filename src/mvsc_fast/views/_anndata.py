@@ -120,7 +120,8 @@ def from_anndata(
         Modalities may have different samples.
     use : str, list of str, or dict, default="X"
         "X", the name of a layer, a key of ``obsm``, or "raw". In a dict, one for each modality; "X"
-        is used for modalities that are not in it. A list selects several views of a single AnnData.
+        is used for modalities that are not in it. A list selects several views of a single AnnData,
+        and a dict gives them names.
         "X" of a single AnnData is split by ``var["feature_types"]``, as 10x files have it.
 
     Returns
