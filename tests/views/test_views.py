@@ -147,6 +147,9 @@ def test_names_of_frames_are_learned_and_compared(frames):
         explain(model, {**frames, "a": unnamed["a"]})
     model = fitted(model, [A.to_numpy() for A in frames.values()])
     assert model.view_names_in_ == [0, 1] and not hasattr(model, "feature_names_in_")
+    for single in (frames["a"].to_numpy(), np.ones((3, 11))):
+        with pytest.raises(ValueError, match=r"expected \[6, 5\] as in fit"):
+            model.predict(single)
     alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])
     assert list(alone.feature_names_in_) == list(frames["a"])
     # A list of a single view, and the view itself, are the same new samples.

@@ -23,7 +23,7 @@ from .._utils.types import GappyViews, LabelArray
 from ..judge._model_file import names_in, with_names
 from ..judge._predictor import PREDICTION, Predictor
 from ..views._anndata import unpacked
-from ..views._columns import check_columns, column_attributes, with_absent
+from ..views._columns import check_columns, column_attributes, has_names_by_view, with_absent
 from ..views._facts import Summary, warn_of_lost, warn_of_zeros
 from ..views._passes import labels_of
 from ..views._read import read_views
@@ -206,8 +206,8 @@ def predicted_rows(model, X):
     X = with_absent(X, model.view_names_in_, n_features)
     source = read_views(X, min_samples=1)
     # scikit-learn compares the columns of a single matrix that was fitted as such.
-    is_single = not source.listed and isinstance(model, BaseEstimator)
-    if is_single and not isinstance(getattr(model, "feature_names_in_", None), list):
+    is_single = not source.listed and len(n_features) == 1 and isinstance(model, BaseEstimator)
+    if is_single and not has_names_by_view(model):
         validate_data(model, X, skip_check_array=True, reset=False)
     check_columns(model, source)
     if model.memory_limit is not None:

@@ -111,10 +111,15 @@ def column_attributes(columns):
     return {"feature_names_in_": arrays}
 
 
+def has_names_by_view(model):
+    """Whether a model has names of columns for each view, not those of a single matrix."""
+    return isinstance(getattr(model, "feature_names_in_", None), list)
+
+
 def fitted_columns(model):
     """Names of the columns of each view in fit, or None; a single view has one array of names."""
     names = getattr(model, "feature_names_in_", None)
-    return names if isinstance(names, list) else [names] * len(model.view_names_in_)
+    return names if has_names_by_view(model) else [names] * len(model.view_names_in_)
 
 
 def check_columns(model, source):
@@ -139,8 +144,7 @@ def check_columns(model, source):
             unnamed.append(view_title(name))
         else:
             check_same_columns(view_title(name), columns, expected)
-    is_list = isinstance(getattr(model, "feature_names_in_", None), list)
-    if unnamed and (source.listed or is_list):  # else scikit-learn warns
+    if unnamed and (source.listed or has_names_by_view(model)):  # else scikit-learn warns
         warn_user(
             f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "
             "order of feature_names_in_"
