@@ -11,6 +11,7 @@ from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
+MIN_OFFSET = 1e-6  # length of a centred row, below which it is a rounding error of single precision
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
 SUM_BITS = 30  # after the point, of directions that are summed exactly
 
@@ -308,9 +309,13 @@ def with_data(X, data):
     return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
-def centred(X):
-    """Rows of X minus its mean row, scaled to unit length."""
-    return normalize(X - row_mean(X), copy=False)
+def centred(X, mean=None):
+    """Unit rows X minus their mean row, scaled to unit length; rounding errors become zeros."""
+    offsets = X - (row_mean(X) if mean is None else mean)
+    lengths = row_norms(offsets)
+    lengths[lengths <= MIN_OFFSET] = np.inf
+    offsets /= lengths[:, None]
+    return offsets
 
 
 def row_mean(X):

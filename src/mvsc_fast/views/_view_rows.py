@@ -3,16 +3,13 @@
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
-from sklearn.utils.extmath import row_norms
 
-from ._rows import BLOCK, SMALL_BLOCK, dense, row_mean, unit_rows, with_data
+from ._rows import BLOCK, SMALL_BLOCK, centred, dense, row_mean, unit_rows, with_data
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
 MAP_CODES, MIN_COMPONENTS = 3_500_000, 64
-MIN_OFFSET = 1e-6  # length of a centred row, below which it is a rounding error of single precision
 OVERSAMPLES = 10  # further directions of the subspace that is iterated
 
 
@@ -75,9 +72,7 @@ class ViewRows:
     @property
     def centred(self):
         """C, the unit rows of Z - mean(Z), of shape (n, r), float32."""
-        offsets = self.roots - self.mean
-        offsets[row_norms(offsets) <= MIN_OFFSET] = 0
-        return normalize(offsets, copy=False)
+        return centred(self.roots, self.mean)
 
     def _rows(self, X, rooted):
         """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
