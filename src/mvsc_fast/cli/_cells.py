@@ -83,9 +83,6 @@ def read_cells(paths, use, lazy, join):
     if len(paths) > 1:
         data = _join_modalities(paths, objects, join)
         notes.append(match_note([part.obs_names for part in objects]))
-    if isinstance(use, list) and not is_anndata(data):
-        modality = next(iter(getattr(data, "mod", data)))
-        raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
     if isinstance(use, dict) and join == ANY and not is_anndata(data):
         # New cells may lack modalities.
         use = {name: use[name] for name in use if name in getattr(data, "mod", data)} or use
@@ -187,10 +184,8 @@ def labels_of(data, name, ids):
 
 def write_annotated(path, source, data, model, views):
     """Write a copy of the file ``source`` of ``data`` with the results of a fitted model."""
-    h5py, write_elem = (
-        import_extra("h5py", path),
-        import_extra("anndata.io", path, "'anndata>=0.11'").write_elem,
-    )
+    h5py = import_extra("h5py", path)
+    write_elem = import_extra("anndata.io", path, "'anndata>=0.11'").write_elem
     annotate(data, model, views)
     # Matrices are copied with the file, because they may be larger than memory.
     with replaced(path, "wb") as stream:

@@ -60,9 +60,9 @@ def _flat(value, name=""):
 
 
 def _read_npz(path, selected_names):
-    # If numpy cannot read a file that it has opened, it does not close it.
     if not zipfile.is_zipfile(path):
         raise ValueError("it is damaged, or no file of numpy.savez")
+    # If numpy cannot read a file that it has opened, it does not close it.
     with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as store:
         if {"format", "shape", "data"} <= set(store):
             return checked_csr(scipy.sparse.load_npz(path), "the sparse matrix of the file")

@@ -164,8 +164,7 @@ class StructureTest(ShortRepr):
                 label = "limit of noise" if row == bool(self.permuted) else ""
                 ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
             ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
-        names = [name if isinstance(name, str) else f"view {name}" for name in tests]
-        names = group_names(names)
+        names = group_names(name if isinstance(name, str) else f"view {name}" for name in tests)
         p_values = [f"p = {result.p_value:.2g}" for result in tests.values()]
         ax.set_yticks(range(len(tests)), list(map("\n".join, zip(names, p_values, strict=True))))
         ax.set(xlabel="modularity of the best labellings", ylim=(len(tests) - 0.4, -0.6))

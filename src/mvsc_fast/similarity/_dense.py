@@ -146,7 +146,7 @@ def neighbor_similarities(views, n_neighbors=15, sparse=False):
     """`nearest_neighbors` of validated views."""
     n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
     slices = []
-    for X in map(_centred, views):
+    for X in map(_without_offset, views):
         distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
         norms = row_norms(X, squared=True)
         distance[distance**2 <= EQUAL * (norms[:, None] + norms[index])] = 0.0
@@ -154,7 +154,7 @@ def neighbor_similarities(views, n_neighbors=15, sparse=False):
     return slices if sparse else np.stack([A.toarray() for A in slices])
 
 
-def _centred(X):
+def _without_offset(X):
     """Rows from which the mean row is subtracted, as offsets would cost digits; sparse as given."""
     return X if scipy.sparse.issparse(X) else X - row_mean(X)
 
@@ -181,7 +181,7 @@ def kernel_similarities(views):
     for out, X in zip(W, views, strict=True):
         # The median distance sets the width; for mostly equal samples it is zero, and the largest
         # is used.
-        X = _centred(X)
+        X = _without_offset(X)
         squares, norms = euclidean_distances(X, squared=True), row_norms(X, squared=True)
         squares[squares <= EQUAL * (norms[:, None] + norms)] = 0.0
         distance = np.sqrt(squares)

@@ -87,7 +87,7 @@ def frames_of(data, use):
         if not isinstance(use, (str, Mapping)):
             raise ValueError(
                 "a list selects views of a single AnnData: pass a dict with a matrix for each of "
-                f"the modalities {shown(*data)}"
+                f"the modalities {shown(*data)}, or --views as in {next(iter(data))}={use[0]}"
             )
         tables = {
             name: (part, use.get(name, "X") if isinstance(use, Mapping) else use)
