@@ -1,4 +1,4 @@
-% Clusters of samples that two matrices describe, from Octave or MATLAB through the command line.
+% Clusters of samples that two matrices describe, from Octave through the command line.
 %
 % octave cluster.m [COMMAND]: the command mvsc-fast, with its folder if it is not on the path.
 

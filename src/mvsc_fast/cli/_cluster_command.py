@@ -129,8 +129,8 @@ def add_parser(commands):
     add(
         "--evidence",
         action="store_true",
-        help="test whether all views, and each alone, show more structure than noise (about 10 "
-        "times slower)",
+        help="test whether all views, and each alone, show more structure than noise (10 times "
+        "slower, and as much again for each view)",
     )
     add(
         "--scores",

@@ -56,8 +56,8 @@ def add_parser(commands):
     add(
         "--certainty",
         action="store_true",
-        help="also write how certain each label is, from 0 to 1, and whether the sample is unlike "
-        "those of the fit",
+        help="also write how certain each label is, from 0 to 1 (-1 without a label), and whether "
+        "the sample is unlike those of the fit",
     )
     add(
         "--summary",

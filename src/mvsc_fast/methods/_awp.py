@@ -59,7 +59,7 @@ class AWP(MultiViewClusterer):
     random_state : int, RandomState or None, optional
         Not used, present for API consistency: the method is deterministic.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
         one thread.
     verbose : int, default=0

@@ -76,7 +76,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
         one thread.
     verbose : int, default=0

@@ -54,7 +54,7 @@ class DiMSC(RepresentationClusterer):
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
         one thread.
     verbose : int, default=0
@@ -93,7 +93,7 @@ class DiMSC(RepresentationClusterer):
         Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         ``|Z| + |Z|^T``.
-    similarity_ : ndarray of shape (v, n_samples, n_samples)
+    similarity_ : ndarray of the shape of ``tensor_``
         The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (v, n_samples, n_samples)
         Z; column k holds the coefficients of sample k.

@@ -59,7 +59,7 @@ class MCLES(RepresentationClusterer):
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
         one thread.
     verbose : int, default=0
@@ -99,7 +99,7 @@ class MCLES(RepresentationClusterer):
         with the smallest eigenvalues.
     tensor_ : ndarray of shape (1, n_samples, n_samples)
         S + S^T; the views share one S.
-    similarity_ : ndarray of shape (v, n_samples, n_samples)
+    similarity_ : ndarray of the shape of ``tensor_``
         The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (1, n_samples, n_samples)
         S; column k, non-negative with sum 1, holds the coefficients of sample k.

@@ -31,7 +31,7 @@ class RepresentationClusterer(MultiViewClusterer):
         Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         ``|Z| + |Z|^T``.
-    similarity_ : ndarray of shape (v, n_samples, n_samples)
+    similarity_ : ndarray of the shape of ``tensor_``
         The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (v, n_samples, n_samples)
         Z; column k holds the coefficients of sample k.

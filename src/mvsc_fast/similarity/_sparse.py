@@ -232,7 +232,7 @@ def sparse_self_representation(
     n_longest : int, default=48
         Number of tubes kept for each sample; a tube is kept if either of its samples keeps it.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         The result does not depend on it.
 
     Returns
