@@ -151,6 +151,17 @@ def test_code_names_of_the_architecture_exist():
     assert missing == []
 
 
+@needs_bench
+def test_words_of_warnings_are_those_of_the_source():
+    page = (BENCH.parent / "docs" / "results.md").read_text(encoding="utf-8")
+    rows = page.split("## Meaning of warnings")[1].split("|---|---|\n")[1].splitlines()
+    phrases = [row.split(" | ")[0].removeprefix("| ") for row in rows if row.startswith("|")]
+    paths = (BENCH.parent / "src" / "mvsc_fast").rglob("*.py")
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
+    texts = "\n".join(str(node.value) for node in nodes if isinstance(node, ast.Constant))
+    assert len(phrases) > 20 and [phrase for phrase in phrases if phrase not in texts] == []
+
+
 def resolve(node, names):
     """The object of a name or a chain of attributes that starts at an import, else None."""
     if isinstance(node, ast.Name):

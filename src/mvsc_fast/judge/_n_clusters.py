@@ -60,8 +60,8 @@ class ClusterCounts(ShortRepr):
         "high" if the suggestion has a stability of at least .95, a predictability of at least .9
         and a criterion that exceeds those of the next smaller and larger number by .015, and is not
         the largest number that was evaluated. In the benchmarks of the documentation ("Suggested
-        numbers of clusters"), suggestions of high confidence are nearly always the number of clusters, or
-        that of groups of these: clusters may still have parts.
+        numbers of clusters"), suggestions of high confidence are nearly always the number of
+        clusters, or that of groups of these: clusters may still have parts.
     levels : tuple of int
         Supported numbers of clusters from coarse to fine: local maxima of ``stability`` of at
         least .85 with a ``predictability`` of at least .9. Nested clusters have several. There is
