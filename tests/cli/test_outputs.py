@@ -66,6 +66,9 @@ def test_outputs_are_compared_as_files(data, refused):
         (["--labels", folder], "is a folder: choose a file"),
         (["--labels", folder / "out", "--report", folder / "out" / "r.html"], "out is a folder"),
         (["--report", ""], "is a folder: choose a file"),
+        (["--labels=~/out.csv"], "~/out.csv: the shell has not replaced ~"),
+        (["--scores", ""], "'' has no labels"),
+        (["--views", ""], "''"),
         (["--scores", folder / "l.csv", "--labels", folder / "l.csv"], "l.csv is an input file"),
     ):
         assert message in refused("cluster", data, "--clusters", 3, *outputs)

@@ -215,6 +215,29 @@ def test_other_files_are_refused(cohort, tmp_path, refused):
     assert "--save: snn cannot predict" in refused(*files, "--save", tmp_path / "m.pkl")
 
 
+def test_each_file_has_a_column_of_ids_of_its_own(cohort, tmp_path, refused):
+    folder, tables, _ = cohort
+    paths = [tmp_path / "rna.csv", tmp_path / "mirna.csv"]
+    tables["rna"].iloc[:100].to_csv(paths[0])
+    mirna = tables["mirna"].reset_index(names="plate")
+    mirna[[*mirna.columns[1:], "plate"]].iloc[:100].to_csv(paths[1], index=False)
+    for model in ("m.pkl", "m.mvsc"):
+        fit(tmp_path, *paths, "--id-column", f"{paths[1]}:plate", model=model)
+        alone = labelled(tmp_path, f"mirna={paths[1]}", model=model)
+        assert alone.index.name == "plate" and alone.index.tolist() == IDS[:100].tolist()
+    words = [tmp_path / "m.pkl", *paths, "--transpose", paths[0], "--columns", f"{paths[1]}:plate"]
+    assert "the model knows the names" in refused("predict", *words)
+
+
+def test_a_single_cluster_has_columns_of_certainty(cohort, tmp_path):
+    folder, _, _ = cohort
+    words = [folder / "rna.csv", "--clusters", 1, "--certainty", "--labels", tmp_path / "l.csv"]
+    assert main(["cluster", *map(str, words)]) == 0
+    table = pd.read_csv(tmp_path / "l.csv", index_col=0)
+    assert table.columns.tolist() == ["cluster", "certainty", "second"]
+    assert table.certainty.isna().all()
+
+
 def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     folder, _, _ = cohort
     files = ["cluster", str(folder / "rna.csv"), str(folder / "mirna.csv"), "--clusters", "3"]

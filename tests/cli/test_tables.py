@@ -189,15 +189,22 @@ def test_errors_have_the_line_of_an_editor_and_the_column(read_text, text, messa
     assert assert_stops(rf"a\.csv:? .*{message}", read_text, text).count("a.csv") == 1
 
 
-@pytest.mark.parametrize("code", ["", "NA", "N/A", "nan", "NULL", "null", "?", "na", "none"])
-@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+WRITERS = {".csv": pd.DataFrame.to_csv, ".xlsx": pd.DataFrame.to_excel}
+WRITERS[".parquet"] = lambda table, path: table.astype(str).to_parquet(path)
+
+
+@pytest.mark.parametrize("code", ["", "NA", "N/A", "nan", "NULL", "null", "?", "na ", " none"])
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_missing_cells(tmp_path, read, code, suffix):
-    table, expected = frame(IDS).astype(object), X.copy()
+    """Also padded, and not of names: NA is a region, or Namibia."""
+    ids, names = ["NA", *IDS[1:]], ["NA", "width", "None"]
+    table, expected = frame(ids, columns=names).astype(object), X.copy()
     table.iloc[4, 1], table.iloc[7] = code, ""
     expected[4, 1] = expected[7] = np.nan
     path = tmp_path / f"a{suffix}"
-    (table.to_csv if suffix == ".csv" else table.to_excel)(path)
-    assert_read(read(path), expected)
+    pytest.importorskip({".parquet": "pyarrow", ".xlsx": "openpyxl"}.get(suffix, "pandas"))
+    WRITERS[suffix](table, path)
+    assert_read(read(path), expected, names, ids)
 
 
 @pytest.mark.parametrize("code", [-999, -99, -9, 9999, 1e30])
@@ -318,7 +325,8 @@ def test_columns_of_parquet_have_types(tmp_path, read):
     columns = advice(assert_stops("constants", read, path))
     (view,) = read(path, columns=columns).views.values()
     np.testing.assert_array_equal(view[::-1], np.column_stack([X, range(0, 24, 2)]))
-    table.astype(np.float32).to_parquet(path)
+    table.astype(np.float32).set_axis(pd.Index(map(str.encode, IDS), name="who")).to_parquet(path)
+    assert read(path).ids == IDS
     assert_stops("--no-header is for text", read, path, no_header=True)
     (view,) = read(path).views.values()
     assert set(view.dtypes) == {np.dtype(np.float32)}
@@ -817,6 +825,8 @@ def test_symmetric_features_are_reported(read_text):
         ("sample,cluster\n2,5\n0,6\n", None, {"5": "1", "6": "1"}),
         ("id,y\n1,4\n2,4\n3,5\n", None, {"4": "2", "5": "1"}),  # as R numbers rows
         ("id,y\np,4\nq,4\nr,5\n", None, {"4": "2", "5": "1"}),
+        ("cell_type\nB cell\nB cell\nNA\n", None, {"B cell": "2"}),
+        ('"x"\n"1" "a"\n"2" "b"\n', None, {"a": "1", "b": "1"}),  # 0 is the first sample
         ("who,kind\nx,a\ny,b\nz,b\n", "pqr", "no column of ids such as 'p', 'q'"),
         ("id,kind\n7.0,a\n8.0,b\n9.0,b\n", "789", "such as '7', '8', but '7.0', '8.0'"),
         ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "pqr", "one column of labels"),
@@ -838,7 +848,8 @@ def test_labels_are_matched_by_id_or_by_position(tmp_path, read_text, text, ids,
         assert_stops(f"known.csv.*{re.escape(outcome)}", read_text, table, **options)
         return
     data = read_text(table, **options)
-    names, counts = [line.split() for line in data.out.splitlines()[-2:]]
+    names, counts = [re.split("  +", line.strip()) for line in data.out.splitlines()[-2:]]
     assert dict(zip(names, counts[1:], strict=True)) == outcome
-    by_position = ids is None and not text.startswith("sample")
-    assert any("labels are matched by position" in note for note in data.notes) == by_position
+    by_number = ids is None and text.startswith(("sample", '"x"'))
+    way = "by number, that of the first sample is 0" if by_number else "by position"
+    assert any(f"labels are matched {way}" in note for note in data.notes) == (ids is None)

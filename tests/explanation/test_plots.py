@@ -6,7 +6,8 @@ import scipy.sparse
 from matplotlib.figure import Figure
 
 from mvsc_fast import structure_test
-from mvsc_fast.explanation import plot_consensus, plot_embedding, plot_similarity
+from mvsc_fast._utils.parts import Table
+from mvsc_fast.explanation import plot_consensus, plot_embedding, plot_markers, plot_similarity
 from mvsc_fast.judge import ClusterCounts, Resolutions
 
 LABELLINGS = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [1, 1, 0, 2, 2], [0, 1, 1, 0, 0]])
@@ -82,6 +83,19 @@ def test_names_of_groups_do_not_overlap_and_many_have_none():
         ax = plot_similarity(np.eye(count), np.arange(count))
         assert len(ax.get_xticks()) == count - 1 and len(ax.lines) == 2 * (count - 1)
         assert len(ax.get_xticks(minor=True)) == n_names
+    sizes = [1000, 60, *[5] * 10]  # of which ten are narrower than a name
+    ax = plot_similarity(scipy.sparse.eye_array(1110, format="csr"), np.repeat(range(12), sizes))
+    assert texts(ax.xaxis.get_ticklabels(minor=True)) == ["0", "1"]
+
+
+def test_names_of_markers_differ_and_have_one_line():
+    names = ["POSITIVE_REGULATION_OF_THE_T_CELL", "POSITIVE_REGULATION_OF_THE_B_CELL"]
+    names += ["Height\n(cm)", f"{names[0]}{'_' * 50}Z"]
+    table = Table(
+        {"view": ["v"] * 4, "feature": names, "cluster": [0, 0, 1, 1], "effect": [1.0] * 4}
+    )
+    shown = texts(plot_markers(table).get_yticklabels())
+    assert len(set(shown)) == 4 and shown[2] == "Height (cm) (v)" and max(map(len, shown)) < 60
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])

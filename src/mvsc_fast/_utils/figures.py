@@ -51,9 +51,9 @@ def _png(figure):
 
 
 def group_names(names):
-    """Names of groups as texts for a picture: 1 for 1.0, and no mathematics."""
-    numbers = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
-    return [text.replace("$", r"\$") for text in numbers]
+    """Names of groups as texts for a picture: 1 for 1.0, on one line, and no mathematics."""
+    texts = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
+    return [" ".join(text.splitlines()).replace("$", r"\$") for text in texts]
 
 
 def name_ticks(axis, names, max_names=MAX_NAMES, **look):

@@ -193,7 +193,7 @@ def run(args):
             "the suffix .pkl"
         )
     views = data.views
-    known_labels = _known_labels(args.scores, is_file, data) if args.scores else None
+    known_labels = None if args.scores is False else _known_labels(args.scores, is_file, data)
     if not args.precomputed:
         _warn_of_similarities(views)
 
@@ -338,10 +338,11 @@ def _known_labels(scores, is_file, data):
             f"--scores: {problem}: name its variable with --scores NAME, a column of obs, such as "
             "--scores cell_type, or a table"
         )
+    place = "the input" if scores is True else scores
     if not len(samples):
-        raise ValueError(f"{scores} has no label of these samples")
+        raise ValueError(f"{place} has no label of these samples")
     if len(samples) < n_samples:
-        note_user(f"--scores: {len(samples)} of {n_samples} samples have a label in {scores}")
+        note_user(f"--scores: {len(samples)} of {n_samples} samples have a label in {place}")
     return labels, samples
 
 
@@ -349,7 +350,7 @@ def _save(args, data, model):
     """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
     is_chosen = args.views is not None and data.cells is not None
     use = parse_use(args.views) if is_chosen else None
-    saved = Saved(model, data.id_name, data.one_table, use=use, encoder=data.encoder)
+    saved = Saved(model, data.id_names, data.one_table, use=use, encoder=data.encoder)
     save_model(args.save, saved)
     note_user(
         f"{args.save} contains rows of the data: see 'What a saved model holds' in the "

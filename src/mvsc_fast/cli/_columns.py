@@ -12,7 +12,7 @@ from ..preprocessing import FrameEncoder
 from ..preprocessing._table_columns import alike
 from ..views._columns import constant_columns, find_suspects
 from ..views._frames import shown
-from ._tables import is_number
+from ._notation import is_number
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(

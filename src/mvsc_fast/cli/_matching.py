@@ -8,8 +8,9 @@ from .._utils.messages import counted, warn_user
 from ..views import align
 from ..views._columns import LABEL
 from ..views._frames import only_in, shown
+from ._notation import MISSING, as_text
 from ._outputs import errors_of, note_user, shown_name
-from ._tables import Reading, as_text, read_table, table_kind
+from ._tables import Reading, read_table, table_kind
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
 
@@ -106,7 +107,7 @@ def load_labels(path, ids, n_samples, id_name=None):
     columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]
     columns = columns if len(table.names) > 1 else range(len(table.names))
     if ids is None and not table.names:  # labels that are text
-        labels, table.ids = table.ids.where(table.ids != ""), None
+        labels, table.ids = table.ids.mask(table.ids.isin(MISSING)), None
     elif len(columns) == 1:
         labels = table.cells[columns[0]]
     else:
@@ -130,6 +131,7 @@ def _samples_of(table, ids, n_samples):
     if ids is None:
         numbers = set(map(str, range(n_samples)))
         if table.ids is not None and numbers.issuperset(table.ids):
+            note_user(f"{table.name}: labels are matched by number, that of the first sample is 0")
             return table.ids.to_numpy(int)
         if len(table.cells) != n_samples:
             raise ValueError(

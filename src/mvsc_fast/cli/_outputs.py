@@ -13,7 +13,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from .._utils.messages import counted
 from .._utils.parts import text_table
-from ._tables import as_text
+from ._notation import as_text
 
 STDOUT = "-"
 MAX_LISTED = 20  # numbers of views or of clusters in the summary
@@ -73,6 +73,9 @@ def prepare_outputs(names, inputs=()):
     if STDOUT in names:
         raise ValueError(f"{STDOUT} stands for the standard output only in --labels and --report")
     names = [name for name in names if name is not None]
+    for name in names:
+        if str(name).startswith("~"):
+            raise ValueError(f"{name}: the shell has not replaced ~: write a blank before it")
     # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:
         Path(os.path.realpath(name)).parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +84,7 @@ def prepare_outputs(names, inputs=()):
         if Path(name).is_dir():
             raise ValueError(f"{name} is a folder: choose a file name")
         # A file with write protection would be replaced all the same.
-        targets = [name] if _is_direct(name) else [path.parent, *([path] if path.exists() else [])]
+        targets = [name] if _is_direct(name) else filter(os.path.exists, (path.parent, path))
         if not all(os.access(target, os.W_OK) for target in targets):
             raise ValueError(f"{name} cannot be written: no permission for it or its folder")
     # Links may lead two names to one file.
@@ -152,9 +155,10 @@ def write_labels(stream, columns, ids=None, id_name="sample"):
 
 
 def certainty_columns(explained):
-    """Certainty and second cluster of each sample; empty if unknown."""
+    """Certainty and second cluster of each sample; empty texts if there is a single cluster."""
     if "certainty" not in explained.samples:
-        return {}
+        empty = np.full(explained.samples.n_rows, "", dtype=object)
+        return {"certainty": empty, "second": empty}
     values = explained.samples["certainty"]
     texts = ["" if np.isnan(value) else f"{value:.3f}" for value in values.tolist()]
     return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}

@@ -1,6 +1,7 @@
 """Reading of multi-view data from tables, arrays and cells for the command line."""
 
 import os
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ class Data(NamedTuple):
     cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
     encoder: Any = None  # of groups of mixed columns
     frame: Any = None  # these columns
+    id_names: dict = {}  # the name of the column with the ids of each view
 
 
 class Options(NamedTuple):
@@ -192,7 +194,8 @@ def _readings(kinds, options):
     id_columns = _by_file("--id-column", options.id_column, kinds)
     columns = _by_file("--columns", options.columns, kinds)
     decimals = _by_file("--decimal", options.decimal, kinds)
-    readings = {}
+    id_names, readings, saved = dict.fromkeys(kinds), {}, options.saved
+    id_names |= zip(cycle(kinds), saved.id_names(options.names), strict=False) if saved else ()
     for path in kinds:
         decimal = decimals[path][-1]
         if decimal not in (None, ".", ","):
@@ -204,7 +207,7 @@ def _readings(kinds, options):
             options.header,
             decimal,
             id_columns[path][-1],
-            options.saved.id_name if options.saved else None,
+            id_names[path],
             path in turned,
             f"{shown_name(path)}:" if len(kinds) > 1 else "",
             columns[path][1:],
@@ -256,7 +259,7 @@ def _read_tables(kinds, readings, options):
             f"{next(iter(kinds))} has no names of columns, which tell the views of the model "
             "apart: give a table"
         )
-    if saved and options.columns and not turned:
+    if saved and any(table.reading.columns for table in tables if table not in turned):
         raise ValueError("--columns needs --transpose: the model knows the names of its columns")
     _orient(tables)
 
@@ -266,7 +269,7 @@ def _read_tables(kinds, readings, options):
     if tables and len(kinds) == 1 and not turned:
         groups = find_groups(tables[0])
     for table in tables:
-        table.can_exclude = not (saved or groups)
+        table.can_exclude = not (saved or groups or options.square)
     if encoder or groups:
         with errors_of(path):
             encoder, frame = encode_groups(tables[0], groups, encoder)
@@ -290,12 +293,13 @@ def _read_tables(kinds, readings, options):
         note_unused(table, encoder.groups_ if encoder else saved.columns)
 
     # Rows of the views correspond by id, or else by position.
+    id_names = {name: view.index.name for name, view in views.items() if hasattr(view, "index")}
     matched, index, notes = match_views(files, list(views.values()), options.join, options.square)
     views = dict(zip(views, matched, strict=True))
     notes = [note for table in tables for note in table.notes] + notes
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
     one_table = len(kinds) < len(views)
-    return Data(views, None, ids, id_name, notes, one_table, encoder=encoder, frame=frame)
+    return Data(views, None, ids, id_name, notes, one_table, None, encoder, frame, id_names)
 
 
 def _read_array(path, lazy, is_turned):
@@ -350,7 +354,7 @@ def _views_of_files(readings, options):
 def _read_cells(paths, options):
     """The `Data` of files of cells, which have ids."""
     saved, names = options.saved, options.names
-    use = parse_use(options.views) if options.views else saved.use if saved else None
+    use = parse_use(options.views) if options.views is not None else saved.use if saved else None
     if saved:
         use = use_of_files(use, names, paths)
     cells, ids, views, notes = read_cells(paths, use, options.lazy, options.join)
@@ -368,7 +372,7 @@ def _read_arrays(path, is_turned, options):
     """The `Data` of a file of arrays, which have no ids."""
     views, y, notes = read_arrays(
         path,
-        views=options.views.split(",") if options.views else None,
+        views=None if options.views is None else options.views.split(","),
         truth=options.truth,
         transpose=True if is_turned else False if NONE in options.transpose else None,
         fit=options.saved.n_features if options.saved else None,

@@ -10,14 +10,17 @@ from ..methods._prediction import SavedPredictor, native_model, note_content
 from ..views._columns import fitted_columns
 from ._outputs import replaced
 
-FACTS = {"id_name": str, "one_table": bool, "version": str, "use": (str, list, dict)}  # of notes
+FACTS = {  # of notes
+    **{"id_name": (str, dict), "one_table": bool},
+    **{"version": str, "use": (str, list, dict)},
+}
 
 
 class Saved(NamedTuple):
     """A model, and what new samples need that the model does not know."""
 
     model: Any
-    id_name: str | None = None  # the name of the column with the ids
+    id_name: Any = None  # names of the columns with the ids, by view, or in older files of all
     one_table: bool | None = None  # whether all views are columns of one table
     version: str | None = __version__  # of the package that saved the model
     use: Any = None  # matrices of cells
@@ -28,6 +31,12 @@ class Saved(NamedTuple):
         """Names of the columns of each view, or None, by the name of the view."""
         columns = [None if names is None else list(names) for names in fitted_columns(self.model)]
         return dict(zip(self.model.view_names_in_, columns, strict=True))
+
+    def id_names(self, views):
+        """The name of the column with the ids of each of some views, or None."""
+        if isinstance(self.id_name, dict):
+            return list(map(self.id_name.get, views))
+        return [self.id_name] * len(views)
 
     @property
     def n_features(self):

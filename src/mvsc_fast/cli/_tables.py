@@ -9,9 +9,8 @@ import lzma
 import re
 import shlex
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,17 @@ import numpy as np
 from .._utils.messages import counted, import_extra
 from ..preprocessing._table_columns import alike
 from ..views._columns import ID_NAME
+from ._notation import (
+    MISSING,
+    NUMBER,
+    as_text,
+    has_point,
+    is_missing,
+    is_number,
+    may_be_grouped,
+    texts_of,
+    with_numbers,
+)
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm")
@@ -27,7 +37,6 @@ PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 TABLE_END = re.compile(rb"\n!\w+_table_end\s*$", re.IGNORECASE)  # of GEO
 SEPARATORS = "\t;,| "
 N_HEAD = 1000  # number of rows that decide on ids
-MISSING = ["?", "na", "NAN", "none", "Null", "-nan"]  # besides those of pandas
 NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
 FEATURE_NAMES = re.compile(
     r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*"
@@ -36,10 +45,6 @@ FEATURE_NAMES = re.compile(
 )
 ABOVE = re.compile(rb"(?:[#!].*\n|sep=.\r?\n|[ \t\r]*\n)*", re.IGNORECASE)  # above a table
 ID_NUMBER = re.compile(r"0\d+|\d{16,}")
-NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.I | re.A)
-# With marks of any meaning, of which only the last can be the decimal one.
-MARKED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d{3})*[., \u00a0\u202f]\d+", re.A)
-THOUSANDS = re.compile(r"[+-]?(?:0|[1-9]\d{,2}(?:\.\d{3})*)", re.A)
 csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
 
 
@@ -49,7 +54,7 @@ class Reading(NamedTuple):
     header: bool = True
     decimal: str | None = None
     id_column: str | None = None
-    id_name: str | None = None  # of the column of ids in the fit
+    id_name: Any = None  # of the column of ids in the fit
     transposed: bool = False  # then the ids are names of features
     prefix: str = ""  # of values of options that are for this file alone
     columns: list = []  # texts of --columns
@@ -63,10 +68,10 @@ class Table:
     names: list  # of the columns of ``cells``
     cells: Any  # data frame of numbers, and text that is none, by the number of the row in the file
     words: dict  # the text of each column that has some, as series
-    ids: Any = None  # series of text, with the name of its column
-    unit: str = "line"  # of the numbers of rows
-    notes: list = field(default_factory=list)
-    reading: Reading = Reading()
+    ids: Any  # series of text, with the name of its column, or None
+    unit: str  # of the numbers of rows
+    notes: list
+    reading: Reading
     can_exclude: bool = True  # whether --columns can exclude some of its columns
 
 
@@ -88,23 +93,27 @@ def read_table(path, name, kind, reading):
     read = _read_parquet if kind in PARQUET else _read_excel if kind in EXCEL else _read_text
     names, cells, id_column, notes = read(path, name, reading)
 
-    # Rows without content are samples that lack the view, but not those that end the table, nor are
-    # columns without a name and a value.
-    is_filled = cells.notna().to_numpy()
-    n = np.flatnonzero(is_filled.any(axis=1)).max(initial=-1) + 1
-    if n == 0:
-        raise ValueError(f"{name} has names of columns, but no samples")
-    cells, ids = cells[:n], None
+    # Ids are the text of their cells. Numbers become one matrix.
+    ids = None
     if id_column is not None:
         ids = cells[id_column].astype(object)
         ids = ids.where(ids.notna(), "").map(as_text).rename(names[id_column] or "id")
-    is_used = is_filled.any(axis=0) | np.array(list(map(bool, names)))
-    used = [j for j in np.flatnonzero(is_used).tolist() if j != id_column]
+    columns = {j: with_numbers(cells[j], reading.decimal) for j in cells if j != id_column}
+    is_filled = pandas.DataFrame(columns, cells.index).notna()
 
-    # Numbers become one matrix; columns with text keep it beside their numbers.
-    columns = {k: _with_numbers(cells[j], reading) for k, j in enumerate(used)}
-    words = {k: _words(column) for k, column in columns.items() if column.dtype.kind != "f"}
-    cells, titles = pandas.DataFrame(columns, cells.index), [names[j] or str(j + 1) for j in used]
+    # Rows without content are samples that lack the view, but not those that end the table, nor are
+    # columns without a name and a value.
+    has_content = is_filled.any(axis=1) | (False if ids is None else ids != "")
+    n = np.flatnonzero(has_content).max(initial=-1) + 1
+    if n == 0:
+        raise ValueError(f"{name} has names of columns, but no samples")
+    used = [j for j, has_value in is_filled.any().items() if names[j] or has_value]
+    columns = {k: columns[j][:n] for k, j in enumerate(used)}
+
+    # Columns with text keep it beside their numbers.
+    words = {k: texts_of(column) for k, column in columns.items() if column.dtype.kind != "f"}
+    titles = [names[j] or str(j + 1) for j in used]
+    cells, ids = pandas.DataFrame(columns, cells.index[:n]), None if ids is None else ids[:n]
     unit = "line" if read is _read_text else "row"
     return Table(name, titles, cells, words, ids, unit, notes, reading)
 
@@ -136,6 +145,7 @@ def _read_text(path, name, reading):
         "names": range(len(names)),
         "header": 0 if reading.header else None,
         "skipinitialspace": separator != "\t",
+        "keep_default_na": False,
         "na_values": MISSING,
         "decimal": reading.decimal or ".",
     }
@@ -146,7 +156,9 @@ def _read_text(path, name, reading):
     head_options = {**options, "dtype": str, "nrows": N_HEAD, "low_memory": False}
     head = pandas.read_csv(io.BytesIO(content), **head_options)
     id_column = _find_ids(name, names, head, reading)
-    text = [j for j in head if j == id_column or _is_doubtful(head[j], reading)]
+    whole = [j for j in head if may_be_grouped(head[j], reading.decimal)]
+    text = [j for j in whole if j != id_column and has_point(head[j])]
+    text += [] if id_column is None else [id_column]
 
     def read_cells(text):
         with warnings.catch_warnings():
@@ -156,9 +168,12 @@ def _read_text(path, name, reading):
 
     cells = read_cells(text)
     # Whole numbers in the first rows do not tell what points in later ones mean.
-    whole = [j for j in cells if cells[j].dtype.kind == "f" and _may_be_grouped(head[j], reading)]
+    whole = [j for j in whole if cells[j].dtype.kind == "f"]
     if late := [j for j in whole if (cells[j] % 1 > 0).any()]:
         cells = read_cells(text + late)
+    if id_column is not None and cells[id_column].isna().any():  # NA may be an id
+        options |= {"usecols": [id_column], "na_values": [""], "dtype": str}
+        cells[id_column] = pandas.read_csv(io.BytesIO(content), **options)[id_column]
     if len(cells) != len(lines):
         raise ValueError(f'{name} has a cell of "" alone, or a quotation mark that is not closed')
     notes = []
@@ -204,6 +219,9 @@ def _separator(content):
         header, row = _first_rows(content, separator)
         if separator == "," and len(header) == 1 and is_number(",".join(row)):
             continue  # a decimal comma in a single column
+        is_quoted = content.startswith(b'"')  # as names are that R writes
+        if separator == " " and len(header) == 1 and not (is_quoted or any(map(is_number, row))):
+            continue  # words of a single column
         if len(row) > 1 and len(row) - len(header) in (0, 1):
             fitting[separator] = len(header) > 1
         if separator != " ":
@@ -260,8 +278,8 @@ def _read_excel(path, name, reading):
     """The only sheet that is not empty, whose numbers need no notation."""
     import pandas
 
-    options = {"header": None, "dtype": object, "na_values": MISSING, "engine": "openpyxl"}
-    sheets = pandas.read_excel(path, sheet_name=None, **options)
+    options = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
+    sheets = pandas.read_excel(path, sheet_name=None, engine="openpyxl", **options)
     sheets = {title: cells for title, cells in sheets.items() if cells.notna().any(axis=None)}
     if not sheets:
         raise ValueError(f"{name} is empty")
@@ -270,7 +288,8 @@ def _read_excel(path, name, reading):
             f"{name} has {len(sheets)} sheets that are not empty ({', '.join(list(sheets)[:8])}): "
             "save each view as a separate file"
         )
-    cells = next(iter(sheets.values())).dropna(axis=1, how="all")
+    cells = next(iter(sheets.values()))
+    cells = cells.loc[:, cells.notna().any().cummax()]  # it may begin in any column
     cells = cells.set_axis(cells.index + 1).set_axis(range(cells.shape[1]), axis=1)
     # The table begins at the first row with content; its rows have the numbers of the sheet.
     cells = cells[cells.notna().any(axis=1).to_numpy().argmax() :]
@@ -291,6 +310,10 @@ def _read_parquet(path, name, reading):
         cells = cells.reset_index(allow_duplicates=True)
     names = list(map(str, cells))
     cells = cells.set_axis(range(1, len(cells) + 1)).set_axis(range(len(names)), axis=1)
+    for j in [j for j in cells if cells[j].dtype.kind == "O"]:  # text of some programs is of bytes
+        cells[j] = cells[j].map(
+            lambda cell: cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
+        )
     return names, cells, _find_ids(name, names, cells[:N_HEAD], reading), []
 
 
@@ -311,7 +334,7 @@ def _find_ids(name, names, head, reading):
             )
         return None if option == "none" else titles.index(option)
     # Text is an id; integers are ids only under a name, as they may be a feature.
-    texts = [as_text(cell).strip() for cell in head[0].dropna()]
+    texts = [as_text(cell).strip() for cell in head[0].dropna() if not is_missing(cell)]
     numbers = list(filter(is_number, texts))
     if not all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers):
         return None
@@ -331,68 +354,3 @@ def _is_id_name(name):
     """Whether a column of this name has ids, or names of features, and is none of them (id_1)."""
     is_name = ID_NAME.fullmatch(name) or FEATURE_NAMES.fullmatch(name)
     return bool(NAMELESS.fullmatch(name) or is_name and not re.search(r"\d", name))
-
-
-# ---------------------------------------------------------------------------------------- numbers
-
-
-def as_text(cell):
-    """The text of a cell; numbers without decimals are integers."""
-    is_whole = isinstance(cell, float) and cell.is_integer()
-    return str(int(cell) if is_whole else cell)
-
-
-def is_number(text):
-    """Whether a text is a number in some notation."""
-    return bool(NUMBER.fullmatch(text) or MARKED.fullmatch(text))
-
-
-def _with_numbers(column, reading):
-    """A column with floats for its numbers; it is of floats if it has no text."""
-    if column.dtype in (np.float64, np.float32):
-        return column
-    if column.dtype.kind in "fiub":
-        return column.astype(float)
-    cells = column.dropna().astype(object)
-    is_doubtful = _is_doubtful(cells, reading)
-    cells = cells.map(
-        lambda cell: cell if is_doubtful and "." in cell else _parse_cell(cell, reading.decimal)
-    )
-    return cells.astype(object if _words(cells).size else float).reindex(column.index)
-
-
-def _words(column):
-    """The text of a column."""
-    return column[[isinstance(cell, str) for cell in column]]
-
-
-def _is_doubtful(column, reading):
-    """Whether points may separate thousands in all cells of a column, and some have one."""
-    return _may_be_grouped(column, reading) and any("." in cell for cell in column.dropna())
-
-
-def _may_be_grouped(column, reading):
-    """Whether all cells of a column are text of whole numbers, with or without thousands."""
-    if reading.decimal:
-        return False
-    cells = column.dropna()
-    return all(isinstance(cell, str) and THOUSANDS.fullmatch(cell.strip()) for cell in cells)
-
-
-def _parse_cell(cell, decimal):
-    """The number in a cell, or else its text.
-
-    With the option --decimal, other marks separate thousands where these have their places.
-    """
-    if isinstance(cell, Real):
-        return float(cell)
-    number = text = str(cell).strip()
-    if not text:
-        return np.nan
-    if decimal is not None:
-        other = "," if decimal == "." else "."
-        groups = rf"[+-]?[1-9]\d{{,2}}([{other} \u00a0\u202f])\d{{3}}(\1\d{{3}})*(\{decimal}\d+)?"
-        match = re.fullmatch(groups, text, re.A)
-        number = text.replace(match[1], "") if match else text.replace(other, "?")
-        number = number.replace(decimal, ".")
-    return float(number) if NUMBER.fullmatch(number) else text

@@ -39,6 +39,7 @@ MAX_MAP_NAMES = 40  # groups that are named in a map
 MAX_MARKER_ROWS, ROW_INCHES = 40, 0.16  # of a heat map of markers
 MAX_NAME_LETTERS = 28
 MAX_EFFECT = 4.0  # at the end of the colour scale
+NAMES_FIT = 26  # along the axis of a heat map: groups that are narrower have no name
 MAX_UPRIGHT_LETTERS = 30  # along an axis, beyond which names are rotated
 DIM_SHARE = 0.25  # of the blocks whose mean within their group is below the brightest colour
 
@@ -103,12 +104,14 @@ def _plot_blocks(S, labels, *, ax, scale, top=None):
         ax.axhline(border, color="white", linewidth=0.4, alpha=0.6)
         ax.axvline(border, color="white", linewidth=0.4, alpha=0.6)
     texts = group_names(names)
+    is_wide = NAMES_FIT * widths > len(group_of_block)
     is_rotated = len(texts) * max(map(len, texts)) > MAX_UPRIGHT_LETTERS
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(borders, [""] * len(borders))
         if len(texts) <= MAX_NAMES:
             rotation = {"rotation": 90} if is_rotated and axis is ax.xaxis else {}
-            axis.set_ticks(first + (widths - 1) / 2, texts, minor=True, **rotation)
+            centers = (first + (widths - 1) / 2)[is_wide]
+            axis.set_ticks(centers, np.array(texts)[is_wide], minor=True, **rotation)
             size = "medium" if len(texts) <= 10 else "x-small"
             axis.set_tick_params(which="minor", length=0, labelsize=size)
     ax.set(xlabel="samples by group", ylabel="samples by group")
@@ -211,6 +214,8 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     picture = ax.imshow(image, cmap="RdBu_r", **limits)
     name_ticks(ax.xaxis, clusters, fontsize="small")
     texts = [_shorten(feature, view) for view, feature in chosen]
+    pairs = zip(texts, chosen, strict=True)
+    texts = [_ends(*name) if texts.count(text) > 1 else text for text, name in pairs]
     name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
     ax.set(xlabel="cluster")
     add_scale(ax, picture, shrink=0.5, extend="both").set_label(
@@ -219,12 +224,22 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     return ax
 
 
+def _with_view(feature, view):
+    return str(feature) if view is None else f"{feature} ({view})"
+
+
+def _ends(view, feature):
+    """The beginning and the end of a name that is not the only one with its beginning."""
+    name = _with_view(feature, view)
+    is_long = len(name) > 2 * MAX_NAME_LETTERS
+    return f"{name[:MAX_NAME_LETTERS]}...{name[-MAX_NAME_LETTERS:]}" if is_long else name
+
+
 def _shorten(feature, view):
     """A feature and its view, or the feature alone if both are too long."""
-    name = str(feature) if view is None else f"{feature} ({view})"
+    name, feature = _with_view(feature, view), str(feature)
     if len(name) <= MAX_NAME_LETTERS:
         return name
-    feature = str(feature)
     is_long = len(feature) > MAX_NAME_LETTERS
     return f"{feature[: MAX_NAME_LETTERS - 3]}..." if is_long else feature
 
