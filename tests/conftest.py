@@ -13,6 +13,7 @@ import threadpoolctl
 from extensions import build
 from hypothesis import HealthCheck, settings
 
+from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast._utils import threads
 from mvsc_fast.solvers import tlrr
 
@@ -67,11 +68,27 @@ def random_views(n, dims, seed=0):
     return [rng.standard_normal((n, d)) for d in dims]
 
 
+def nonnegative_views(n, dims=(30, 20)):
+    return [np.abs(X) for X in random_views(n, dims)]
+
+
+def changed(A, index, value):
+    """A copy of an array with another value."""
+    A = A.copy()
+    A[index] = value
+    return A
+
+
 def fitted(model, views):
     """The model after a fit in which it may warn, as it does of small random views."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(views)
+
+
+def fitted_consensus(views, n_clusters=3, **parameters):
+    """A `ConsensusTLRR` after a fit in which it may warn."""
+    return fitted(ConsensusTLRR(n_clusters, random_state=0, **parameters), views)
 
 
 def memory_map(X, folder, mode="r"):
@@ -109,6 +126,14 @@ def one_blas_thread(request):
 def threads_at_any_size(monkeypatch):
     """Small problems have one thread; here they have as many as a test asks for."""
     monkeypatch.setattr(threads, "SMALL", 0)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A file of views and labels that the command reads."""
+    views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1], y=y)
+    return tmp_path / "data.npz"
 
 
 @pytest.fixture(scope="session")

@@ -96,7 +96,6 @@ def test_levels_of_assays_are_those_of_the_documentation():
         (SUBSPACES, {"n_clusters": 400}, "n_clusters=400 is more than .*300"),
         (SUBSPACES, {"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
         (SUBSPACES, {"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),
-        (SUBSPACES, {"noise": -1.0}, "noise"),
     ],
 )
 def test_bad_parameters(make, parameters, message):

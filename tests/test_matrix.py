@@ -523,9 +523,3 @@ def test_files_have_the_labels_of_arrays(form, condition, expected, tmp_path, ca
     files = written(given.new, FILES[form], tmp_path / "new")
     named = [path if form == "h5" else f"{path.stem}={path}" for path in files]
     check_command(predicted, "predict", model, *named, folder=tmp_path, capsys=capsys)
-
-
-def test_the_number_of_cells():
-    """It shrinks only on purpose."""
-    assert sum(len(questions_of(*pair)) for pair in PAIRS) == 2386
-    assert len(WITH_FILES) == 32

@@ -30,7 +30,10 @@ def brute_force(y_true, y_pred):
     precision = both / together_pred.sum() if together_pred.any() else 0.0
     recall = both / together_true.sum() if together_true.any() else 0.0
     purity = sum(np.bincount(y_true[y_pred == c]).max() for c in set(y_pred)) / len(y_true)
-    return {"acc": acc, "precision": precision, "recall": recall, "purity": purity}
+    chance = together_true.sum() * together_pred.sum() / len(pairs)
+    possible = (together_true.sum() + together_pred.sum()) / 2 - chance
+    ari = (both - chance) / possible if possible else 1.0
+    return {"acc": acc, "ari": ari, "precision": precision, "recall": recall, "purity": purity}
 
 
 @given(labels, labels)
@@ -48,20 +51,6 @@ def test_nmi_is_normalised_by_the_mean_entropy():
     entropy = 2 - 0.75 * np.log2(3)
     expected = 2 * (1 + entropy - 1.5) / (1 + entropy)
     assert clustering_scores([0, 0, 1, 1], [0, 0, 0, 1])["nmi"] == pytest.approx(expected)
-
-
-@given(labels)
-def test_renaming_clusters_changes_nothing(y):
-    renamed = np.array(["d", "b", "a", "c"])[y]
-    scores = clustering_scores(y, renamed)
-    assert scores["acc"] == scores["purity"] == 1
-    assert scores["ari"] == pytest.approx(1)
-
-
-def test_series_are_compared_by_their_index():
-    y = pd.Series([0, 0, 1, 2], index=list("abcd"))
-    assert clustering_scores(y, y.rename("found"))["acc"] == 1
-    assert clustering_scores(y, y[::-1].to_numpy())["acc"] < 1
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (4, 1)])

@@ -1,6 +1,5 @@
 """One process, many fits: in threads, in callbacks, in children and while a model is read."""
 
-import multiprocessing
 import os
 import pickle
 import threading
@@ -12,17 +11,13 @@ from conftest import thread_settings
 from processes import run_python
 from sklearn.base import clone
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets
+from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.methods import ESTIMATORS
 
 fork_only = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 
 
 VIEWS, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-
-
-def fit(n_threads=2):
-    return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(VIEWS).labels_
 
 
 # ------------------------------------------------------------------ threads
@@ -128,15 +123,6 @@ def test_one_model_is_fitted_copied_and_read_in_threads():
 
 
 # ------------------------------------------------------------------ processes
-
-
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_worker_processes_do_not_hang_after_openmp_was_used(method):
-    expected = fit()
-    with multiprocessing.get_context(method).Pool(1) as pool:
-        for labels in pool.map_async(fit, [2, 1]).get(timeout=600):
-            np.testing.assert_array_equal(labels, expected)
 
 
 @fork_only

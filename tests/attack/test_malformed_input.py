@@ -11,7 +11,6 @@ from processes import run_python
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
-from mvsc_fast.views import check_views
 
 CASES, BATCH = (10_000, 1000) if FULL else (250, 250)
 
@@ -72,13 +71,6 @@ def test_the_largest_numbers_are_no_reason_to_warn():
 
 
 # ------------------------------------------------------------------ containers
-
-
-def test_masked_similarities_are_refused_and_empty_masks_read():
-    W = VIEWS[0] @ VIEWS[0].T
-    with pytest.raises(ValueError, match="X: slice 1 .*45 masked"):
-        TLRR(3, affinity="precomputed").fit([W, np.ma.array(W, mask=np.eye(45))])
-    np.testing.assert_array_equal(check_views([np.ma.array(W)]), [W])
 
 
 @pytest.mark.parametrize(

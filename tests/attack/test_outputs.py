@@ -5,20 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from processes import program, run_python
 
-from mvsc_fast import datasets
-
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-
-
-@pytest.fixture
-def data(tmp_path):
-    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1])
-    return tmp_path / "data.npz"
 
 
 @pytest.mark.parametrize(

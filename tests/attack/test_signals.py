@@ -85,35 +85,6 @@ def test_an_interrupt_never_leaves_a_limit_in_place():
     assert int(wrong) == 0
 
 
-def test_interrupt_ends_within_an_iteration_and_restores_threads():
-    """SIGINT from the callback's thread while the solver runs on."""
-    out = run_python("""
-        import signal
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
-        import numpy as np, threadpoolctl
-        from mvsc_fast.solvers import tlrr
-        W = np.abs(np.random.default_rng(0).standard_normal((3, 300, 300)))
-        W += W.transpose(0, 2, 1)
-        settings = lambda: [x["num_threads"] for x in threadpoolctl.threadpool_info()
-                            if x["user_api"] == "blas"]
-        before = settings()
-        def watch(state):
-            times.append(state.iteration)
-            if len(times) == 5:
-                signal.raise_signal(signal.SIGINT)
-        for solver in ("ialm", "dual"):
-            times = []
-            try:
-                tlrr(W, solver=solver, alpha=0.1, lam=0.3, tol=0, max_iter=500, callback=watch)
-            except KeyboardInterrupt:
-                assert len(times) == 5, times
-                assert settings() == before
-                tlrr(W[:, :50, :50], solver=solver)
-                print(solver)
-    """)
-    assert out.split() == ["ialm", "dual"]
-
-
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_a_handler_that_raises_ends_a_fit_and_nothing_else(name):
     """As services do at SIGTERM: the exception comes out of fit, and the model is as it was."""

@@ -14,13 +14,6 @@ from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.cli import _cluster_command, main
 
 
-@pytest.fixture
-def data(tmp_path):
-    views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1], y=y)
-    return tmp_path / "data.npz"
-
-
 def run(data, *arguments):
     return main(["cluster", str(data), "--clusters", "3", "--method", "awp", *map(str, arguments)])
 

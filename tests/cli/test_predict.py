@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 
 from mvsc_fast import ConsensusTLRR, __version__, datasets, metrics
 from mvsc_fast.cli import main
-from mvsc_fast.methods import _base
 from mvsc_fast.preprocessing import FrameEncoder
 
 IDS = np.array([f"s{i:03d}" for i in range(150)])
@@ -192,14 +191,6 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys, refused):
 
 
 @pytest.mark.filterwarnings("default")
-def test_a_model_of_another_version_warns(cohort, monkeypatch, capsys):
-    folder, _, _ = cohort
-    monkeypatch.setattr(_base, "__version__", "9.9")
-    files = [str(folder / "rna.csv"), str(folder / "mirna.csv")]
-    assert main(["predict", str(folder / "model.pkl"), *files]) == 0
-    assert "this is 9.9: attributes may be missing" in capsys.readouterr().err
-
-
 def test_other_files_are_refused(cohort, tmp_path, refused):
     folder, _, _ = cohort
     (tmp_path / "text.pkl").write_text("no model")

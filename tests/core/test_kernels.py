@@ -1,4 +1,4 @@
-"""Every kernel equals its definition; proximal maps are projections or firmly nonexpansive."""
+"""Every kernel equals its definition."""
 
 import numpy as np
 import pytest
@@ -125,24 +125,9 @@ thresholds = st.floats(0, 10)
 
 
 @given(T=tensors, t=thresholds)
-def test_moreau_shrinking_and_clipping_add_up(T, t):
-    np.testing.assert_allclose(
-        apply(kernels.slice_shrink, T, t) + apply(kernels.slice_clip, T, t), T, atol=1e-11
-    )
-    np.testing.assert_allclose(
-        apply(kernels.symmetric_shrink, T, t) + apply(kernels.symmetric_clip, T, t),
-        (T + T.transpose(0, 2, 1)) / 2,
-        atol=1e-11,
-    )
-
-
-@given(T=tensors, U=tensors, t=thresholds)
-def test_firmly_nonexpansive(T, U, t):
-    """||prox(a) - prox(b)||^2 <= <prox(a) - prox(b), a - b>, of every proximal map."""
-    T, U = (T + T.transpose(0, 2, 1)) / 2, (U + U.transpose(0, 2, 1)) / 2
-    for kernel in MAPS:
-        moved = apply(kernel, T, t) - apply(kernel, U, t)
-        assert np.vdot(moved, moved) <= np.vdot(moved, T - U) + 1e-10
+def test_random_tensors_equal_the_definition(T, t):
+    for kernel, twin in MAPS.items():
+        np.testing.assert_allclose(apply(kernel, T, t), twin(T, t), atol=1e-11)
 
 
 def test_counts():

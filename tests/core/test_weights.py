@@ -92,21 +92,3 @@ def test_weights_below_one_screen_no_tube_that_is_needed(m, seed, alpha, omega1)
         np.linalg.norm(root * (L - result.tensor))
         <= result.error_bound + np.sqrt(max(excess, 0) / 1.5) + 1e-6
     )
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (3, "sample_weight .*3"),
-        ([1, 2, 3], r"3 entries.* 4 samples"),
-        ([1, 2, 0, 3], r"sample_weight\[2\] == 0"),
-        ([1, np.nan, 1, 3], "sample_weight .*NaN"),
-        ([1, np.inf, 1, 3], "sample_weight .*infinity"),
-        ([1, 1e13, 1, 3], "1e-12 and 1e12"),
-    ],
-)
-def test_bad_weights(weight, message):
-    with pytest.raises(ValueError, match=message):
-        published_tlrr(random_similarities(2, 4), sample_weight=weight)
-    with pytest.raises(ValueError, match="ialm.*weights"):
-        published_tlrr(random_similarities(2, 4), sample_weight=np.ones(4), solver="ialm")

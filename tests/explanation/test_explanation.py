@@ -2,11 +2,11 @@
 
 import pickle
 
-import conftest
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from conftest import fitted_consensus
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -34,13 +34,9 @@ def data():
     return [*views, rng.standard_normal((210, 30))], y
 
 
-def fitted(views, **parameters):
-    return conftest.fitted(ConsensusTLRR(3, random_state=0, **parameters), views)
-
-
 @pytest.fixture(scope="module")
 def consensus(data):
-    return fitted(data[0])
+    return fitted_consensus(data[0])
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +160,7 @@ def test_all_excluded_views_have_a_remark(data):
     constant, rare = np.ones((210, 4)), np.full((210, 5), np.nan)
     rare[3] = 1.0
     views = [constant, *data[0], rare]
-    told = explain(fitted(views), views)
+    told = explain(fitted_consensus(views), views)
     remarks = told.views["remark"].tolist()
     assert [remark.startswith("excluded") for remark in remarks] == [True, False, False, True, True]
     assert len(part(told, "Warnings").sentences) == 3
@@ -175,7 +171,7 @@ def test_groups_of_views_that_show_different_clusters_are_numbered():
     one, other = (rng.permutation(np.arange(300) % 3) for _ in range(2))
     centres = 8 * np.eye(3, 12)
     views = [centres[y] + rng.standard_normal((300, 12)) for y in (one, one, other, other)]
-    remarks = explain(fitted(views), views).views["remark"].tolist()
+    remarks = explain(fitted_consensus(views), views).views["remark"].tolist()
     assert [remark[:12] for remark in remarks] == ["group 1 of 2"] * 2 + ["group 2 of 2"] * 2
 
 
@@ -219,7 +215,7 @@ def test_other_estimators_are_explained(data):
     assert bare.views["support"].shape == (1,)
     assert "n_clusters=8" in bare.methods_paragraph  # although it is the default
     assert "KMeans has neither embedding_ nor affinity_matrix_" in unknown(bare)
-    bare = explain(fitted(data[0], store="labels"), data[0])  # which kept only labels
+    bare = explain(fitted_consensus(data[0], store="labels"), data[0])  # which kept only labels
     assert "silhouette" not in bare.clusters and bare.clusters["predictable"].min() > 0.9
     model = KMeans(3, n_init=1, random_state=0).fit(views[0])
     model.embedding_ = np.ones((60, 2))  # all samples at one place

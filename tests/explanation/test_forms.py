@@ -5,11 +5,11 @@
 
 from functools import partial
 
-import conftest
 import numpy as np
 import pytest
+from conftest import fitted_consensus
 
-from mvsc_fast import ConsensusTLRR, datasets, explain
+from mvsc_fast import datasets, explain
 from mvsc_fast.explanation import joint_graph, markers, stability
 
 
@@ -21,17 +21,13 @@ def views():
     return views
 
 
-def fitted(views, n_clusters=3, **parameters):
-    return conftest.fitted(ConsensusTLRR(n_clusters, random_state=0, **parameters), views)
-
-
 @pytest.mark.parametrize("max_samples", ["auto", 60])
 def test_samples_without_any_view_are_in_no_cluster(views, max_samples):
     rare = np.full((120, 5), np.nan)
     rare[40] = 1.0
     given = {"shape": views[0], "colour": views[1], "rare": rare}
     given = {name: np.pad(X, ((2, 0), (0, 0)), constant_values=np.nan) for name, X in given.items()}
-    model = fitted(given, max_samples=max_samples)
+    model = fitted_consensus(given, max_samples=max_samples)
     told = explain(model, dict(reversed(given.items())))
     assert told.views["view"].tolist() == list(given)
     assert "121 samples lacked at least one view" in told.methods_paragraph
@@ -57,7 +53,7 @@ def test_samples_that_have_excluded_views_alone_are_in_no_cluster(n_good):
         X[[4, 250]] = np.nan
     views += [np.ones((300, 3)), np.full((300, 2), np.nan)]
     views[0][7], views[-1][150] = np.nan, 1.0
-    model = fitted(views, max_samples=200)
+    model = fitted_consensus(views, max_samples=200)
     told = explain(model, views)
     assert told.clusters["cluster"].tolist() == [0, 1, 2]
     n_lost = 3 if n_good == 1 else 2
@@ -71,7 +67,7 @@ def test_samples_that_have_excluded_views_alone_are_in_no_cluster(n_good):
 @pytest.mark.parametrize("question", [explain, markers, partial(stability, n_resamples=1)])
 @pytest.mark.parametrize("max_samples", ["auto", 60])
 def test_samples_in_another_order_are_refused(views, question, max_samples):
-    model = fitted(views, max_samples=max_samples)
+    model = fitted_consensus(views, max_samples=max_samples)
     order = np.random.RandomState(1).permutation(120)
     message = "the model predicts other labels for .* pass the views of fit, with the samples"
     with pytest.raises(ValueError, match=message):
@@ -82,9 +78,9 @@ def test_samples_in_another_order_are_refused(views, question, max_samples):
 @pytest.mark.parametrize("n, n_features, n_clusters", [(40, 1, 40), (40, 1, 3), (20, 2, 19)])
 def test_the_views_of_fit_are_never_refused(n, n_features, n_clusters):
     views = [np.random.RandomState(0).random_sample((n, n_features))]
-    assert explain(fitted(views, n_clusters), views).samples.n_rows == n
+    assert explain(fitted_consensus(views, n_clusters), views).samples.n_rows == n
 
 
 def test_a_model_that_cannot_predict_accepts_views_of_its_shape(views):
-    model = fitted(views, store="labels")
+    model = fitted_consensus(views, store="labels")
     assert explain(model, [X[::-1] for X in views]).samples.n_rows == 120

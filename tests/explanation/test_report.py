@@ -185,8 +185,6 @@ def test_what_is_unknown_is_not_drawn(tmp_path):
     assert "KMeans has neither embedding_ nor affinity_matrix_" in text and "Map of" not in text
     bare = explain(KMeans(1).fit(views[0]), [views[0]])
     assert [ax.get_title() for ax in bare.plot().axes] == ["Samples of each cluster"]
-    with pytest.raises(FileNotFoundError, match="a first"):
-        told.write_report(tmp_path / "a" / "r.html")
 
 
 def test_many_points_are_drawn_as_pixels(tmp_path):

@@ -38,7 +38,7 @@ def test_a_suggestion_has_its_reasons(five):
     assert five.hidden == {}
 
 
-def test_independent_of_the_order_of_the_samples_and_of_threads(five):
+def test_independent_of_the_order_of_the_samples_and_of_threads(five, threads_at_any_size):
     order = np.random.default_rng(1).permutation(120)
     views = [X[order] for X in blobs(5)]
     again = suggest_n_clusters(views, random_state=0, n_threads=2)

@@ -93,11 +93,11 @@ def test_labels_must_match_the_samples(subspaces):
 
 
 def test_many_samples_are_judged_by_some_of_them():
-    """Above 1000 samples regressions are fitted on some, and all are predicted."""
+    """Above 4096 samples regressions are fitted on some, and all are predicted."""
     rng = np.random.default_rng(0)
-    y = rng.integers(4, size=3000)
-    views = [4 * rng.standard_normal((4, d))[y] + rng.standard_normal((3000, d)) for d in (9, 30)]
-    half = np.where(rng.uniform(size=3000) < 0.5, rng.integers(4, size=3000), y)
+    y = rng.integers(4, size=5000)
+    views = [4 * rng.standard_normal((4, d))[y] + rng.standard_normal((5000, d)) for d in (9, 30)]
+    half = np.where(rng.uniform(size=5000) < 0.5, rng.integers(4, size=5000), y)
     right, wrong = label_predictability(views, [y, half])
     assert right > 0.99 and wrong < 0.6
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from conftest import fitted, random_views
+from conftest import fitted, nonnegative_views
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -54,10 +54,6 @@ def test_permuting_samples_permutes_labels_and_what_is_learned(name):
             learned(second)[attribute], expected, atol=1e-5, err_msg=attribute
         )
     np.testing.assert_array_equal(np.random.get_state()[1], state)
-
-
-def nonnegative_views(n, dims=(30, 20)):
-    return [np.abs(X) for X in random_views(n, dims)]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 import pytest
-from conftest import examples, fitted, random_views
+from conftest import examples, fitted, nonnegative_views, random_views
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.latent import drawer
@@ -77,7 +77,7 @@ def test_the_gap_bounds_the_distance_to_the_minimum():
 )
 def test_equals_its_twin(monkeypatch, n, dims, d):
     monkeypatch.setattr("mvsc_fast.methods._mcles.QP_TOL", 1e-13)
-    views = [np.abs(X) for X in random_views(n, dims)]
+    views = nonnegative_views(n, dims)
     model = fitted(MCLES(3, n_components=d, random_state=1), views)
     draw = drawer(views, 1)
     S, H, F, values = twin(views, draw(d), draw(3).T)

@@ -121,12 +121,18 @@ BAD = [
     (tlrr, {"omega1": 1.5}, "omega1 == 1.5"),
     (tlrr, {"lam": np.inf}, "lam == inf"),
     (tlrr, {"alpha": np.nan}, "alpha == nan"),
-    (tlrr, {"alpha": "1"}, "alpha"),
     (tlrr, {"n_threads": "2"}, "n_threads=None"),
     (tlrr, {"solver": ["dual"]}, "solver .*'dual', 'ialm'"),
     (tlrr, {"alpha": 0.0}, "n_neighbors .*lam"),
     (tlrr, {"omega1": 1.0}, "n_neighbors .*lam"),
     (tlrr, {"sample_weight": np.ones(60)}, "lam .*sample_weight"),
+    (tlrr, {"sample_weight": 3}, "sample_weight .*3"),
+    (tlrr, {"sample_weight": [1, 2, 0, 3]}, r"sample_weight\[2\] == 0"),
+    (tlrr, {"sample_weight": [1, np.nan, 3]}, "sample_weight .*NaN"),
+    (tlrr, {"sample_weight": [1, np.inf, 3]}, "sample_weight .*infinity"),
+    (tlrr, {"sample_weight": [1, 1e13, 3]}, "1e-12 and 1e12"),
+    (tlrr, {"sample_weight": [1, 2, 3], "lam": 1.0}, "3 entries.* 60 samples"),
+    (tlrr, {"sample_weight": np.ones(60), "lam": 1.0, "solver": "ialm"}, "ialm.*weights"),
     (trpca, {"view_transform": np.eye(3)}, r"view_transform .*\(3, 3\).*\(2, 2\)"),
     (trpca, {"view_transform": np.ones((2, 2))}, "not orthonormal"),
     (snn, {"weights": (1.0, np.nan)}, "weights"),
@@ -141,7 +147,6 @@ BAD = [
     (ConsensusTLRR, {"n_clusters": None}, "n_clusters=None needs a resolution"),
     (ConsensusTLRR, {"resolution": 1}, "n_clusters=3 and resolution=1.0 are both given"),
     (ConsensusTLRR, {"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),
-    (ConsensusTLRR, {"n_clusters": None, "resolution": np.inf}, "resolution == inf"),
 ]
 
 

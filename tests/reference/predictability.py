@@ -11,12 +11,17 @@ def lengths_matter(X):
     """Whether rows whose nearest directions are the same have similar lengths."""
     if X.shape[1] <= 3 or X.shape[1] > 80 or X.min() >= 0:
         return X.shape[1] <= 3
+    return correlation_of_lengths(X) >= 0.4
+
+
+def correlation_of_lengths(X):
+    """Of lengths, .99 at most, with the mean lengths of the eight nearest directions."""
     apart = X - trimmed_mean(X)
     length = np.linalg.norm(apart, axis=1)
     cosines = unit(apart) @ unit(apart).T - 2 * np.eye(len(X))
     length = np.minimum(length, np.quantile(length, 0.99))
     means = [length[np.argsort(-row)[:8]].mean() for row in cosines]
-    return np.corrcoef(length, means)[0, 1] >= 0.4
+    return np.corrcoef(length, means)[0, 1]
 
 
 def trimmed_mean(X):

@@ -6,6 +6,14 @@ from .proximal import soft, view_nuclear_shrink
 from .sparse_graphs import unit
 
 
+def sign(direction):
+    """That of the sum or, if it is a rounding error, that of the first of the largest entries."""
+    total, sizes = direction.sum(), np.abs(direction)
+    if abs(total) > np.sqrt(np.finfo(direction.dtype).eps * len(direction)):
+        return np.sign(total)
+    return np.sign(direction[sizes >= 0.999 * sizes.max()][0])
+
+
 def equal_features(views, features):
     """Unit rows of shape (v, d, n): leading singular vectors ("pca"), or zeros appended ("pad")."""
     units = [unit(X) for X in views]
@@ -16,7 +24,7 @@ def equal_features(views, features):
     reduced = []
     for X in units:
         directions = np.linalg.svd(X, full_matrices=False)[2]
-        signs = np.where(directions.sum(axis=1) < 0, -1, 1)[:, None]  # which are arbitrary
+        signs = np.array(list(map(sign, directions)))[:, None]
         reduced.append((signs * directions @ X.T)[: min(n, *widths)])
     return np.stack(reduced)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .proximal import tube_shrink
+from .proximal import slice_shrink, symmetric_shrink, tube_shrink
 
 
 def objective(L, W, omega1, alpha, lam, m=None):
@@ -15,23 +15,6 @@ def objective(L, W, omega1, alpha, lam, m=None):
     tubes = (both * np.sqrt((M**2).sum(axis=0))).sum()
     misfit = ((both * W - M) ** 2).sum()
     return omega1 * frontal + (1 - omega1) * (rows + alpha * tubes) + lam * misfit
-
-
-def slice_shrink_gram(T, t):
-    """Shrink all v x n slices through a batch of v x v Gram matrices."""
-    M = T.transpose(1, 0, 2)
-    values, Q = np.linalg.eigh(M @ M.transpose(0, 2, 1))
-    s = np.sqrt(np.maximum(values, 0))
-    factor = 1 - t / np.maximum(s, t) if t > 0 else np.ones_like(s)
-    return (((Q * factor[:, None, :]) @ Q.transpose(0, 2, 1)) @ M).transpose(1, 0, 2)
-
-
-def symmetric_shrink_eigh(T, t):
-    out = np.empty_like(T)
-    for i, A in enumerate(T):
-        s, Q = np.linalg.eigh((A + A.T) / 2)
-        out[i] = (Q * (np.sign(s) * np.maximum(np.abs(s) - t, 0))) @ Q.T
-    return out
 
 
 def tlrr(
@@ -53,8 +36,8 @@ def tlrr(
     A1, A2, A3, B1, B2, B3 = (np.zeros_like(W) for _ in range(6))
     residuals, penalties = [], []
     for _ in range(max_iter):
-        L1 = symmetric_shrink_eigh((W + L - E + (A1 + B1) / mu) / 2, omega1 / (2 * mu))
-        L2 = slice_shrink_gram((W + L - E + (A2 + B2) / mu) / 2, omega2 / (2 * mu))
+        L1 = symmetric_shrink((W + L - E + (A1 + B1) / mu) / 2, omega1 / (2 * mu))
+        L2 = slice_shrink((W + L - E + (A2 + B2) / mu) / 2, omega2 / (2 * mu))
         L3 = tube_shrink((W + L - E + (A3 + B3) / mu) / 2, omega2 * alpha / (2 * mu))
         watch(L1, L2, L3)
         E = (W - (L1 + L2 + L3) / 3 + (A1 + A2 + A3) / (3 * mu)) / (1 + 2 * lam / (3 * mu))

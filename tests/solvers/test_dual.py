@@ -115,7 +115,7 @@ def block_tensor(sizes, seed=0):
 
 def test_blockwise_equals_whole():
     """The twin knows no blocks."""
-    W, y = block_tensor([20, 30, 1, 12])
+    W, y = block_tensor([40, 20, 1, 12])
     parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0}
     apart = published_tlrr(W, **parameters, tol=1e-10, max_iter=1000)
     assert len(set(apart.blocks)) == 4
@@ -229,6 +229,21 @@ def test_the_callback_learns_whose_iteration_it_is():
     assert max(map(len, seen.values())) == result.n_iter == len(result.history["residual"])
     assert result.history["residual"][-1] == result.gap
     assert np.all(np.diff(result.history["seconds"]) >= 0)
+
+
+@pytest.mark.parametrize("solver", ["ialm", "dual"])
+def test_an_interrupt_in_the_callback_ends_the_solver(solver):
+    W, seen = random_similarities(3, 60), []
+
+    def interrupt(state):
+        seen.append(state.iteration)
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+
+    parameters = {"solver": solver, "alpha": 0.1, "lam": 0.3, "tol": 0, "max_iter": 500}
+    with pytest.raises(KeyboardInterrupt):
+        tlrr(W, **parameters, callback=interrupt)
+    assert len(seen) == 5
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e140])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference.predictability as twin
 import scipy.sparse
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
@@ -24,21 +25,9 @@ def groups(sizes, n_features, distance=6, seed=0):
     return [np.round(64 * X) / 64 for X in views], y
 
 
-def test_rows_have_unit_length_and_are_linear_within_the_radius():
+def test_lifted_rows_are_those_of_their_definition():
     X = np.random.default_rng(0).standard_normal((200, 3)) + [5, 0, -7]
-    lift = fit_lift(X)
-    length = np.linalg.norm(X - X.mean(axis=0), axis=1)
-    mean = X[length <= np.quantile(length, 0.99)].mean(axis=0)  # without the farthest rows
-    np.testing.assert_allclose(lift.mean, mean, rtol=1e-13)
-    Z, apart = lift(X), X - mean
-    length = np.linalg.norm(apart, axis=1)
-    assert lift.radius == pytest.approx(np.quantile(length, 0.99))
-    np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1)
-    inside = length < lift.radius
-    assert inside.sum() == 198
-    np.testing.assert_allclose(Z[inside, :3] * lift.radius, apart[inside], atol=1e-13)
-    np.testing.assert_allclose(Z[~inside, :3], apart[~inside] / length[~inside, None])
-    assert (Z[:, 3] >= 0).all() and not Z[~inside, 3].any()
+    np.testing.assert_allclose(fit_lift(X)(X), twin.lifted(X), atol=1e-13)
 
 
 def test_order_missing_rows_and_powers_of_two_change_no_bit():
@@ -150,18 +139,13 @@ def test_saved_models_lift_new_rows(tmp_path):
 
 
 def test_correlation_is_that_of_its_definition():
-    """Of lengths, capped at .99, with the mean lengths of the eight nearest directions."""
     values = []
     for distance in (1, 1.2, 1.4):
         X = np.random.default_rng(0).standard_normal((300, 12))
         X[:30] += distance
         X[0] *= 100  # an outlier
-        centred = centre_rows(X)
-        U = centred.rows / centred.lengths[:, None]
-        nearest = np.argsort(-(U @ U.T), axis=1)[:, 1:9]
-        lengths = np.minimum(centred.lengths, np.quantile(centred.lengths, 0.99))
-        values.append(np.corrcoef(lengths, lengths[nearest].mean(axis=1))[0, 1])
-        assert correlation_of_lengths(centred) == pytest.approx(values[-1])
+        values.append(twin.correlation_of_lengths(X))
+        assert correlation_of_lengths(centre_rows(X)) == pytest.approx(values[-1])
         assert is_lifted(X) is bool(values[-1] >= 0.4)
     assert 0.2 < min(values) < 0.4 < max(values) < 0.6
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from reference.sparse_graphs import unit
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.views import align, check_views, missing
@@ -87,9 +88,6 @@ def test_missing_rows_are_predicted_from_all_other_views(shift, wrap):
     if shift == 0:
         X *= rng.choice([-1, 1], X.shape)  # X has negative entries, Y has none, but a zero
         Y[0, 1] = 0
-
-    def unit(A):
-        return A / np.linalg.norm(A, axis=1, keepdims=True)
 
     def centred(A):
         return np.nan_to_num(unit(A) - np.nanmean(unit(A), axis=0))

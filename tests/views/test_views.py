@@ -102,14 +102,15 @@ def test_bad_views(views, message):
 
 def test_non_finite_entries_are_counted_by_view_and_found():
     A = np.ones((4, 3))
-    A[0, 1] = A[1, 1] = np.nan
-    A[2, 2] = np.inf
-    told = "contains 2 NaN values and 1 infinite value, the first in row 0, column 1: impute"
+    A[0, 2] = A[1, 0] = np.nan
+    A[2, 2] = -np.inf
+    told = "contains 2 NaN values and 1 infinite value, the first in row 0, column 2: impute"
     with pytest.raises(ValueError, match=f"view 1 {told}"):
         check_views([np.ones((4, 2)), A])
-    with pytest.raises(ValueError, match=f"view 0 {told}"):
-        check_views([scipy.sparse.csr_array(A)])
-    with pytest.raises(ValueError, match="view 'a' contains .* row 0, column 'height'"):
+    for make in (scipy.sparse.csr_array, scipy.sparse.csc_array):
+        with pytest.raises(ValueError, match=f"view 0 {told}"):
+            check_views([make(A)])
+    with pytest.raises(ValueError, match="view 'a' contains .* row 0, column 'age'"):
         check_views({"a": pd.DataFrame(A, columns=["weight", "height", "age"])})
 
 
