@@ -83,6 +83,7 @@ def test_clusters_that_follow_a_batch_are_reported(mdata):
     mdata.obs["dose"] = model.labels_ + np.arange(120) / 1000
     mdata.obs["partly"] = np.where(np.arange(120) % 3, None, (model.labels_ // 2).astype(str))
     mdata.obs["donor"] = np.arange(120) % 2
+    mdata.obs["single"] = np.where(model.labels_ == 0, "a", None)
     mdata.obs["counts"] = np.arange(120) * 37 % 120
     mdata.obs.loc[mdata.obs_names[:60], "counts"] = np.nan
     mdata.obs.loc[mdata.obs_names[-1], ["dose", "counts"]] = np.inf
@@ -91,7 +92,7 @@ def test_clusters_that_follow_a_batch_are_reported(mdata):
             annotate(mdata, model, batch=batch)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        for batch in ("donor", "counts"):
+        for batch in ("donor", "counts", "single"):
             annotate(mdata, model, batch=batch)
     with pytest.raises(ValueError, match="no column 'x': it has"):
         annotate(mdata, model, batch="x")

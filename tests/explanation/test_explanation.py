@@ -187,6 +187,17 @@ def test_the_certificate_of_tlrr_is_told_and_texts_fit_a_terminal(tlrr, data, ex
         assert not any(line != line.rstrip() for line in text.splitlines())
 
 
+def test_few_samples_and_a_class_that_needs_its_parameters():
+    class Named(ConsensusTLRR):
+        def __init__(self, n_clusters, random_state):
+            super().__init__(n_clusters, random_state=random_state)
+
+    views = [np.array([[0, 1], [0.1, 1], [1, 0], [1, 0.1], [1, 0.8]])]
+    told = explain(Named(2, 0).fit(views), views)
+    assert len(told.uncertain) == 1
+    assert "Named found 2 clusters (n_clusters=2, random_state=0" in told.methods_paragraph
+
+
 def test_samples_that_were_not_clustered_have_no_margin(data):
     views = [pd.DataFrame(X, index=[f"P{i}" for i in range(210)]) for X in data[0][:2]]
     model = ConsensusTLRR(3, max_samples=100, random_state=0).fit(views)
