@@ -201,6 +201,7 @@ def test_missing_cells(tmp_path, read, code, suffix):
     table, expected = frame(ids, columns=names).astype(object), X.copy()
     table.iloc[4, 1], table.iloc[7] = code, ""
     expected[4, 1] = expected[7] = np.nan
+    table = pd.concat([table, pd.DataFrame(code, [code], names)])  # its end is no sample
     path = tmp_path / f"a{suffix}"
     pytest.importorskip({".parquet": "pyarrow", ".xlsx": "openpyxl"}.get(suffix, "pandas"))
     WRITERS[suffix](table, path)
@@ -826,7 +827,10 @@ def test_symmetric_features_are_reported(read_text):
         ("id,y\n1,4\n2,4\n3,5\n", None, {"4": "2", "5": "1"}),  # as R numbers rows
         ("id,y\np,4\nq,4\nr,5\n", None, {"4": "2", "5": "1"}),
         ("cell_type\nB cell\nB cell\nNA\n", None, {"B cell": "2"}),
+        ("kind\na\nb\nNA \n", None, {"a": "1", "b": "1"}),
         ('"x"\n"1" "a"\n"2" "b"\n', None, {"a": "1", "b": "1"}),  # 0 is the first sample
+        ("kind\np a\nr b\n", "pqr", {"a": "1", "b": "1"}),  # as R writes a column
+        ("x\np NA\nr 1.5\nq 2\n", "pqr", {"1.5": "1", "2": "1"}),
         ("who,kind\nx,a\ny,b\nz,b\n", "pqr", "no column of ids such as 'p', 'q'"),
         ("id,kind\n7.0,a\n8.0,b\n9.0,b\n", "789", "such as '7', '8', but '7.0', '8.0'"),
         ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "pqr", "one column of labels"),

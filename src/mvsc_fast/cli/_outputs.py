@@ -74,7 +74,7 @@ def prepare_outputs(names, inputs=()):
         raise ValueError(f"{STDOUT} stands for the standard output only in --labels and --report")
     names = [name for name in names if name is not None]
     for name in names:
-        if str(name).startswith("~"):
+        if os.path.expanduser(name) != str(name):
             raise ValueError(f"{name}: the shell has not replaced ~: write a blank before it")
     # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:

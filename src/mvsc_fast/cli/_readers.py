@@ -26,6 +26,7 @@ from ._tables import Reading, Table, read_table, table_kind, without_packing
 
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
 ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
+NO_TABLES = (".npy", *ALONE)
 KNOWN = (
     ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
     ".parquet, .xlsx or .npy of each view"
@@ -167,7 +168,7 @@ def _file_kind(path):
 def _readings(kinds, options):
     """How each file is read; raise ValueError if an option would be ignored."""
     # An ignored option is an error, because its user expects an effect.
-    tables, first = [path for path in kinds if _is_table(kinds[path])], next(iter(kinds))
+    tables, first = [path for path in kinds if kinds[path] not in NO_TABLES], next(iter(kinds))
     if not options.header and not tables:
         raise ValueError(f"--no-header is for tables, but {first} is none")
     if options.views is not None and not set(ALONE) & set(kinds.values()):
@@ -215,10 +216,6 @@ def _readings(kinds, options):
     return readings
 
 
-def _is_table(kind):
-    return kind not in (".npy", *ALONE)
-
-
 def _by_file(option, values, kinds):
     """The values of an option for each file: None, those for all files, and FILE:VALUE."""
     for_all, for_file = [], {path: [] for path in kinds}
@@ -231,7 +228,7 @@ def _by_file(option, values, kinds):
             for_all.append(value)
         else:
             for_file[names[str(Path(head))]].append(value[len(head) + 1 :])
-    others = [path for path in kinds if not _is_table(kinds[path])]
+    others = [path for path in kinds if kinds[path] in NO_TABLES]
     is_for_others = len(others) == len(kinds) or option == "--columns"
     for path in others:
         if for_file[path] or for_all and is_for_others:
@@ -365,7 +362,9 @@ def _read_cells(paths, options):
     for name in views if saved else ():
         views[name] = with_columns(views[name], name, saved.columns)
     y = labels_of(cells, options.truth, ids) if options.truth else None
-    return Data(views, y, ids.to_numpy(dtype=object), ids.name or "sample", notes, cells=cells)
+    id_name = ids.name or "sample"
+    ids, id_names = ids.to_numpy(dtype=object), dict.fromkeys(views, id_name)
+    return Data(views, y, ids, id_name, notes, cells=cells, id_names=id_names)
 
 
 def _read_arrays(path, is_turned, options):

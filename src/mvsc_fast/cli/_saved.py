@@ -10,10 +10,8 @@ from ..methods._prediction import SavedPredictor, native_model, note_content
 from ..views._columns import fitted_columns
 from ._outputs import replaced
 
-FACTS = {  # of notes
-    **{"id_name": (str, dict), "one_table": bool},
-    **{"version": str, "use": (str, list, dict)},
-}
+# Types of the notes; older files have one id_name for all views.
+FACTS = {"id_name": (str, dict), "one_table": bool, "version": str, "use": (str, list, dict)}
 
 
 class Saved(NamedTuple):
