@@ -110,8 +110,8 @@ def _plot_blocks(S, labels, *, ax, scale, top=None):
         axis.set_ticks(borders, [""] * len(borders))
         if len(texts) <= MAX_NAMES:
             rotation = {"rotation": 90} if is_rotated and axis is ax.xaxis else {}
-            centers = (first + (widths - 1) / 2)[is_wide]
-            axis.set_ticks(centers, np.array(texts)[is_wide], minor=True, **rotation)
+            middles = (first + (widths - 1) / 2)[is_wide]
+            axis.set_ticks(middles, np.array(texts)[is_wide], minor=True, **rotation)
             size = "medium" if len(texts) <= 10 else "x-small"
             axis.set_tick_params(which="minor", length=0, labelsize=size)
     ax.set(xlabel="samples by group", ylabel="samples by group")
@@ -214,8 +214,10 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     picture = ax.imshow(image, cmap="RdBu_r", **limits)
     name_ticks(ax.xaxis, clusters, fontsize="small")
     texts = [_shorten(feature, view) for view, feature in chosen]
-    pairs = zip(texts, chosen, strict=True)
-    texts = [_ends(*name) if texts.count(text) > 1 else text for text, name in pairs]
+    texts = [
+        _ends(feature, view) if texts.count(text) > 1 else text
+        for text, (view, feature) in zip(texts, chosen, strict=True)
+    ]
     name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
     ax.set(xlabel="cluster")
     add_scale(ax, picture, shrink=0.5, extend="both").set_label(
@@ -225,10 +227,11 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
 
 
 def _with_view(feature, view):
+    """A feature, and in parentheses its view if there are several."""
     return str(feature) if view is None else f"{feature} ({view})"
 
 
-def _ends(view, feature):
+def _ends(feature, view):
     """The beginning and the end of a name that is not the only one with its beginning."""
     name = _with_view(feature, view)
     is_long = len(name) > 2 * MAX_NAME_LETTERS

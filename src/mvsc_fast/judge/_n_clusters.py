@@ -186,7 +186,7 @@ def suggest_n_clusters(
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         Results do not depend on it.
 
     Returns

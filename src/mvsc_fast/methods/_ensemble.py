@@ -72,7 +72,7 @@ def consensus_labels(
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
         Labels do not depend on it.
 
     Returns
