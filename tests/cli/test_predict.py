@@ -190,7 +190,6 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys, refused):
     assert err.count("warning: ") == err.count("warning: no column names, unlike in fit") == 1
 
 
-@pytest.mark.filterwarnings("default")
 def test_other_files_are_refused(cohort, tmp_path, refused):
     folder, _, _ = cohort
     (tmp_path / "text.pkl").write_text("no model")
