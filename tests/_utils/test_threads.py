@@ -343,7 +343,7 @@ def test_show_config(capsys, monkeypatch):
     assert lines["openmp"].startswith(("yes", "no: the compiled core runs serially"))
     assert ("blas" in lines) == bool(thread_settings("blas"))
     if thread_settings("blas"):
-        assert lines["blas"].endswith(f"{thread_settings('blas')[-1]} threads)")
+        assert f", {thread_settings('blas')[-1]} thread" in lines["blas"]
 
 
 def test_the_setting_of_openmp_is_that_of_each_thread():
