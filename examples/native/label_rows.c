@@ -21,6 +21,7 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
     FILE *file = fopen(path, "rb");
     unsigned char start[12];
     char head[4096], *shape = NULL;
+    int n_axes, end = 0;
     size_t length, count, itemsize = 0, k;
     long long n_rows = -1, n_columns = 1;
     double *rows = NULL;
@@ -41,8 +42,8 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
         itemsize = sizeof(double);
     shape = strstr(head, "'shape': (");
     if (itemsize == 0 || strstr(head, "'fortran_order': False") == NULL || shape == NULL ||
-        sscanf(shape + 10, "%lld, %lld", &n_rows, &n_columns) < 1 || n_rows < 0 ||
-        n_columns != columns || (unsigned long long)n_rows > SIZE_MAX / 16 / (size_t)columns) {
+        (n_axes = sscanf(shape + 10, "%lld, %lld%n", &n_rows, &n_columns, &end)) < 1 ||
+        (n_axes == 2 && shape[10 + end] != ')') || n_rows < 0 || n_columns != columns || (unsigned long long)n_rows > SIZE_MAX / 16 / (size_t)columns) {
         fprintf(stderr, "%s: expected rows of %td columns, float32 or float64, in C order: save "
                 "numpy.ascontiguousarray(X)\n", path, columns);
         goto end;
