@@ -1,6 +1,6 @@
 """Run tests with every kernel of OpenBLAS that this processor has, and 1, 2 and 3 threads.
 
-Usage: python tools/kernels.py [--kernels NAME ...] [--threads N ...] [TEST ...]
+Usage: python tools/kernels.py [--kernels NAME ...] [--threads N ...] [-- TEST ...]
 
 Prints a table of failures, with the names of the tests below it, and ends with 1 if there are any.
 OpenBLAS chooses its kernels by the processor; OPENBLAS_CORETYPE chooses others, which round

@@ -1,6 +1,6 @@
 """Build the package and run its tests on other processors and with other versions.
 
-Usage: python tools/platforms.py [--cache FOLDER] [--wheel FILE] [NAME ...]
+Usage: python tools/platforms.py [--cache FOLDER] [--wheel FILE] [NAME ...] [--tests TEST ...]
 
 Every name has a folder in the cache, which the next run uses again, and a line in
 bench/results/platforms.csv; without a name, that file is printed as a table. A wheel is tested with
@@ -54,7 +54,7 @@ DEBIAN_HAS = [
     *("pip", "tqdm", "zarr"),
 ]
 RELEASED = ["3.11", "3.12", "3.13", "3.14"]  # for which there is one wheel
-WITHOUT_POLARS = "dask,files,plot,progress"  # which has no free-threaded wheel
+FREE_THREADED = "dask,files,plot,progress"  # polars and igraph have no such wheels
 
 
 def run(*command, check=True, **kwargs):
@@ -240,7 +240,7 @@ ENVIRONMENTS = {
     **{f"3.{minor}": (partial(released, version=f"3.{minor}"), ALL) for minor in range(10, 14)},
     "3.14": (partial(debian, architecture="amd64", triplet="x86_64-linux-gnu"), ALL),
     "3.14t": (
-        lambda folder: built(folder, "3.14", "--disable-gil", extras=WITHOUT_POLARS),
+        lambda folder: built(folder, "3.14", "--disable-gil", extras=FREE_THREADED),
         ALL,
     ),
     "prerelease": (lambda folder: released(folder, "3.13", "--pre"), ALL),

@@ -54,6 +54,10 @@ def version_reasons():
     ):
         if (named := found_in(file, pattern)) != version:
             yield f"{file} has version {named}, the package {version}"
+    if "repository.invalid" in (ROOT / "recipe" / "recipe.yaml").read_text():
+        yield "recipe/recipe.yaml has no home page"
+    if "[project.urls]" not in (ROOT / "pyproject.toml").read_text():
+        yield "pyproject.toml has no [project.urls], so links of README.md are dead on PyPI"
     latest = found_in("CHANGELOG.md", r"^## (.*)$")
     if not re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", latest):
         yield f"the latest entry of CHANGELOG.md is {latest!r}, not '{version} (YYYY-MM-DD)'"
