@@ -158,8 +158,8 @@ print(f"ACC of new images {metrics.clustering_scores(y_new, predicted)['acc']:.3
 # Conclusion
 # ----------
 # The four views together are better than each alone, but hardly better than strokes alone, and
-# some clusters are uncertain although the accuracy is high: those of fours, fives, sixes and
-# threes change in subsamples of 600 images. For images of your own, compute two to five different
+# some clusters are uncertain although the accuracy is high: those of fours, fives and sixes
+# change in subsamples of 600 images. For images of your own, compute two to five different
 # descriptions, look at typical and doubtful images of each cluster, and at the stability, and
 # cluster more images if it is low. Do not choose views by the accuracy, unless you report it for
 # other images.

@@ -48,7 +48,7 @@ for name, scale in (("raw columns", None), ("scaled columns", "standard")):
     print(f"{name}: ACC {scores['acc']:.3f}")
 
 # %%
-# Spectral embeddings of the similarities, coloured by the vineyard that the wines come from:
+# Spectral embeddings of the similarities, coloured by the type of wine:
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for ax, (name, fitted) in zip(axes, models.items(), strict=True):
