@@ -259,7 +259,7 @@ def test_busy_neighbours_are_counted():
             process = stack.enter_context(subprocess.Popen(spin, stdout=subprocess.PIPE))
             stack.callback(process.kill)
             process.stdout.readline()
-        assert threads._busy_neighbours() >= 3
+        assert any(threads._busy_neighbours() >= 3 for _ in range(200))
 
 
 def test_busy_neighbours_are_the_runnable_threads_of_others(monkeypatch, tmp_path):

@@ -422,7 +422,7 @@ def test_daemonic_workers_read_matlab_files(tmp_path):
     queue = context.Queue()
     worker = context.Process(target=_in_daemon, args=(tmp_path / "a.mat", queue), daemon=True)
     worker.start()
-    assert queue.get(timeout=60) == [24, 40]
+    assert queue.get(timeout=600) == [24, 40]
     worker.join()
 
 

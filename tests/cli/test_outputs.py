@@ -3,6 +3,7 @@
 import io
 import os
 import stat
+import sys
 import threading
 
 import numpy as np
@@ -12,6 +13,8 @@ from processes import program
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.cli import _cluster_command, main
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
 
 def run(data, *arguments):
@@ -72,7 +75,7 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
     pipe = data.parent / "pipe"
     os.mkfifo(pipe)
     read = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
     reader.start()
     assert run(data, "--labels", pipe) == 0
     reader.join()

@@ -350,7 +350,9 @@ def test_long_and_wide_tables(tmp_path, read):
     np.testing.assert_array_equal(view.iloc[0], np.arange(6_000))
     # Words, missing cells and ids beyond the rows that are read at a time
     # (pandas reads 8192 rows of 65 columns)
-    values = pd.DataFrame(RNG.standard_normal((9_000, 64)), [f"s{i}" for i in range(9_000)])
+    values = pd.DataFrame(
+        np.random.default_rng(0).standard_normal((9_000, 64)), [f"s{i}" for i in range(9_000)]
+    )
     values = values.add_prefix("f")
     values.iloc[8_500, 7] = np.nan
     path = write(tmp_path / "long.csv", values)
@@ -402,7 +404,13 @@ def test_names_of_views(tmp_path, read):
     assert list(read(*paths).views) == list(map(str, paths))
     (tmp_path / "soft.npy").symlink_to("b.npy")
     assert_stops("a file is given more than once", read, paths[1], tmp_path / "soft.npy")
-    write(tmp_path / "a\udcff.csv", frame())
+
+
+def test_a_name_that_is_no_text(tmp_path, read):
+    try:
+        write(tmp_path / "a\udcff.csv", frame())
+    except (OSError, UnicodeEncodeError):
+        pytest.skip("this file system takes text alone")
     assert list(read(tmp_path / "a\udcff.csv").views) == ["a\ufffd"]
 
 
@@ -729,7 +737,9 @@ def test_orientations_that_stop(read_text, table, options, message):
 def test_what_was_taken_for_samples_is_always_said(tmp_path, read):
     # Nothing tells that these rows are metabolites, and the columns samples.
     samples, rows = [f"HU_neg_{i:03d}" for i in (11, 14, 15, 17)], ["Taurine", "Uric acid"]
-    table = pd.DataFrame(RNG.random((2, 4)), pd.Index(rows, name="row"), samples)
+    table = pd.DataFrame(
+        np.random.default_rng(0).random((2, 4)), pd.Index(rows, name="row"), samples
+    )
     path = write(tmp_path / "a.csv", table)
     (note,) = read(path).notes
     assert "samples are rows" in note and "'row' ('Taurine', 'Uric acid')" in note
@@ -757,7 +767,7 @@ def test_options_of_one_file_leave_the_others_alone(tmp_path, read):
     assert read(*paths, transpose=True, join="outer").ids == IDS
     write(paths[1], frame(IDS))
     frame(IDS).to_csv(paths[0], sep=";", decimal=",")
-    assert_stops(f"a.csv: line 2, .*--decimal {paths[0]}:, tells", read, *paths)
+    assert_stops(rf"a.csv: line 2, .*--decimal {re.escape(str(paths[0]))}:, tells", read, *paths)
     assert_stops(
         "b.csv: line 2, .*not a number with the decimal mark ','", read, *paths, decimal=","
     )
@@ -780,7 +790,7 @@ def test_advice_for_one_of_several_files_leaves_the_others_alone(tmp_path, read)
     options = {"transpose": file, "columns": "!height"}
     assert "--columns FILE:NAMES" in assert_stops("a.csv: .*'height'", read, *paths, **options)
     write(paths[0], genes(TCGA))
-    assert_stops(f"look like samples: use --transpose {paths[0]}", read, *paths)
+    assert_stops(f"look like samples: use --transpose {re.escape(str(paths[0]))}", read, *paths)
 
 
 # ---------------------------------------------------------------------------------- similarities
@@ -788,7 +798,7 @@ def test_advice_for_one_of_several_files_leaves_the_others_alone(tmp_path, read)
 
 @pytest.mark.parametrize("options", [[], ["--transpose"]])
 def test_similarities_are_matched_by_the_ids_of_rows_and_columns(tmp_path, refused, options):
-    S = RNG.random((12, 12)).round(6)
+    S = np.random.default_rng(0).random((12, 12)).round(6)
     S = pd.DataFrame(S + S.T + 2 * np.eye(12), pd.Index(IDS, name="id"), IDS)
     paths, labels = [write(tmp_path / "S.csv", S), tmp_path / "b.csv"], tmp_path / "labels.csv"
     arguments = ["cluster", *paths, "--clusters", 3, "--precomputed", "--method", "tlrr", *options]
@@ -806,7 +816,7 @@ def test_similarities_are_matched_by_the_ids_of_rows_and_columns(tmp_path, refus
 
 @pytest.mark.filterwarnings("default")
 def test_symmetric_features_are_reported(read_text):
-    S = RNG.random((12, 12)).round(6)
+    S = np.random.default_rng(0).random((12, 12)).round(6)
     for matrix, is_told in ((S + S.T, True), (S, False)):
         notes = read_text(pd.DataFrame(matrix, pd.Index(IDS, name="id"), IDS)).notes
         assert is_told == any("'a'" in note and "--precomputed" in note for note in notes)
