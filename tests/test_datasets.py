@@ -38,6 +38,13 @@ def test_subspaces_have_the_rank_and_the_quality_asked_for():
         assert np.linalg.matrix_rank(views[1][y == c]) > 2
 
 
+def test_noise_is_relative_to_the_deviation_of_the_entries():
+    (clean,), (noisy,) = (
+        SUBSPACES(3000, 3, n_features=(40,), noise=noise, random_state=0)[0] for noise in (0.0, 0.5)
+    )
+    assert np.std(noisy - clean) / np.std(clean) == pytest.approx(0.5, rel=0.02)
+
+
 def test_generator_is_seeded_and_sorted_on_request():
     first, y = SUBSPACES(30, 3, shuffle=False, random_state=1)
     second, _ = SUBSPACES(30, 3, shuffle=False, random_state=1)
@@ -71,6 +78,18 @@ def test_a_cohort_has_ids_gaps_markers_and_the_scales_of_its_assays():
     pd.testing.assert_frame_equal(again.views["rna"], rna)
     complete = datasets.make_cohort(30, 2, missing=0.0, random_state=0)
     assert {len(frame) for frame in complete.views.values()} == {30}
+
+
+def test_later_clusters_of_a_cohort_live_shorter_and_half_of_the_markers_rise():
+    cohort = datasets.make_cohort(
+        6000, 3, n_features=(24, 24, 24), effect=3.0, missing=0.0, random_state=0
+    )
+    times = cohort.clinical["time"].groupby(cohort.target).mean()
+    assert (np.diff(times) < -2).all()
+    for (assay, cluster), rows in cohort.markers.groupby(["assay", "cluster"]):
+        ranks = cohort.views[assay][rows["column"]].rank(pct=True)
+        inside = cohort.target[ranks.index] == cluster
+        assert (ranks[inside].mean() > ranks[~inside].mean()).sum() == 4
 
 
 def test_a_cohort_of_markers_alone():

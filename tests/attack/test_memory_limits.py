@@ -75,7 +75,7 @@ def test_many_fits_leave_memory_flat():
         import resource
         from mvsc_fast import datasets
         from mvsc_fast.methods import ESTIMATORS
-        views, _ = datasets.make_multiview_subspaces(24, 2, random_state=0)
+        views, _ = datasets.make_multiview_subspaces(80, 2, random_state=0)
         models = [E(2, random_state=0, n_threads=1) for E in ESTIMATORS.values()]
         for model in models:
             few = {{"n_init": 1, "max_iter": 5, "tol": 1e3, "n_neighbors": 6}}.items()

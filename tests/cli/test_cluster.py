@@ -1,3 +1,4 @@
+import re
 import warnings
 from functools import partial
 
@@ -8,7 +9,7 @@ import pytest
 from mvsc_fast import datasets, metrics, structure_test
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import _demo_command, main
-from mvsc_fast.methods import ESTIMATORS
+from mvsc_fast.methods import AWP, ESTIMATORS
 from mvsc_fast.views._row_source import RowSource
 
 
@@ -76,6 +77,8 @@ def test_no_command_shows_the_help(capsys):
 @pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["demo"], ["config"]])
 def test_help_fits_into_80_columns(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     with pytest.raises(SystemExit):
         main([*command, "--help"])
     out = capsys.readouterr().out
@@ -223,16 +226,28 @@ def test_many_views_and_texts_of_results(tmp_path, read, capsys):
     assert head.split() == ["x", "y"] and counts.split() == ["0", "4", "1"]
 
 
+def test_the_seed_is_that_of_the_method(data, monkeypatch):
+    seeds, fit = [], AWP.fit
+    monkeypatch.setattr(
+        AWP, "fit", lambda self, X, y=None: seeds.append(self.random_state) or fit(self, X)
+    )
+    arguments = ["cluster", str(data / "plain.npz"), "--clusters", "3", "--method", "awp"]
+    for option in ([], ["--seed", "7"]):
+        assert main([*arguments, *option]) == 0
+    assert seeds == [0, 7]
+
+
 def test_demo(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(_demo_command, "N_SAMPLES", 120)
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    for row in ("ConsensusTLRR", "TLRR", "joined features"):
-        assert row in out
+    rows = re.findall(r"^ +(ConsensusTLRR|TLRR|joined features) ", out, re.MULTILINE)
+    assert rows == ["ConsensusTLRR", "TLRR", "joined features"]
     table = np.loadtxt(tmp_path / "demo" / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(np.bincount(table[:, 2]), [12] * 10)
     assert len(set(table[:, 0])) == 120
+    assert metrics.clustering_scores(table[:, 2], table[:, 1])["acc"] > 0.8
 
 
 def test_config_shows_the_libraries(capsys):

@@ -92,23 +92,31 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("mark", ".,")
-@pytest.mark.filterwarnings("ignore:the labels agree little", "ignore:.*unlike")
+@pytest.mark.filterwarnings(
+    "ignore:the labels agree little", "ignore:.*unlike", "ignore:no column names"
+)
 def test_new_samples_need_the_decimal_mark_if_in_doubt(cohort, tmp_path, capsys, refused, mark):
     """A single sample may have values that all look like thousands, such as 140.884."""
     _, tables, _ = cohort
     forms = {"decimal": mark, "sep": ";"}
     tables["rna"].iloc[:100].to_csv(tmp_path / "rna.csv", **forms)
-    fit(tmp_path, "rna.csv", *(["--decimal", mark] if mark == "," else []))
+    decimal = ["--decimal", mark] if mark == "," else []
+    fit(tmp_path, "rna.csv", "--scale", "standard", *decimal)
     sample = tables["rna"].iloc[[120]] * 0 + 140.884
     sample.to_csv(tmp_path / "new.csv", **forms)
+    np.save(tmp_path / "new.npy", sample)
     capsys.readouterr()
-    arguments = ["predict", str(tmp_path / "model.pkl"), str(tmp_path / "new.csv")]
+    arguments = ["predict", str(tmp_path / "model.pkl"), str(tmp_path / "new.csv"), "--certainty"]
     assert f"'140{mark}884'" in refused(*arguments)
-    assert main([*arguments, "--decimal", mark]) == 0
-    labels = capsys.readouterr().out
+
+    def row(*arguments):
+        assert main(list(arguments)) == 0
+        return capsys.readouterr().out.splitlines()[1].split(",")[1:]
+
+    expected = row(*arguments[:2], str(tmp_path / "new.npy"), "--certainty")
+    assert row(*arguments, "--decimal", mark) == expected
     sample.to_csv(tmp_path / "new.csv")
-    assert main([*arguments, "--decimal", "."]) == 0
-    assert capsys.readouterr().out == labels
+    assert row(*arguments, "--decimal", ".") == expected
 
 
 @pytest.mark.filterwarnings("default")

@@ -82,7 +82,7 @@ def test_distances_and_margins_are_those_of_the_embedding_and_the_explanation(fi
     model, views, _ = fitted
     data = annotated(model, views, n_neighbors=9)
     distances, embedding = data.obsp["mvsc_distances"], data.obsm["X_mvsc"]
-    assert (np.diff(distances.indptr) == 9).all()
+    assert (np.diff(distances.indptr) == 9).all() and embedding.shape == (240, 50)
     i, j = distances.nonzero()
     lengths = np.linalg.norm(embedding[i] - embedding[j], axis=1)
     np.testing.assert_allclose(np.asarray(distances[i, j]).ravel(), lengths, atol=1e-4)
@@ -98,6 +98,8 @@ def test_a_view_has_less_weight_where_it_does_not_determine_the_cluster(fitted):
     np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
     means = [weights[y == k, 1].mean() for k in range(4)]
     assert max(means[2:]) < min(means[:2]) - 0.05
+    # A softmax of scores that differ by about a half.
+    assert np.mean(means[2:]) == pytest.approx(1 / (1 + np.exp(0.5)), abs=0.03)
     assert abs(np.array(means[:2]) - 0.5).max() < 0.05
 
 

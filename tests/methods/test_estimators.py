@@ -9,7 +9,6 @@ import pytest
 from conftest import fitted
 from docsections import entries, sections
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mvsc_fast
@@ -82,7 +81,7 @@ def test_every_view_has_its_support_of_the_labels(estimator):
     model = fitted(clone(estimator).set_params(random_state=0), views)
     support = model.view_support_
     assert support.shape == (4,) and 0 <= support.min()
-    if adjusted_rand_score(y, model.labels_) > 0.9:
+    if not isinstance(estimator, (methods.SCMV3DT, methods.LMSC)):  # which do not find y
         assert (support[:3] > 0.5).all() and support[3] < 0.15
 
 

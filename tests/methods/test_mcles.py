@@ -73,14 +73,20 @@ def test_the_gap_bounds_the_distance_to_the_minimum():
 
 
 @pytest.mark.parametrize(
-    ("n", "dims", "d"), [(12, (4, 5), 6), (20, (30, 5), 4), (40, (40, 60), 9)], ids=str
+    ("n", "dims", "d", "weights"),
+    [
+        (12, (4, 5), 6, {}),
+        (20, (30, 5), 4, {"alpha": 0.5, "beta": 0.2, "gamma": 0.1}),
+        (40, (40, 60), 9, {}),
+    ],
+    ids=str,
 )
-def test_equals_its_twin(monkeypatch, n, dims, d):
+def test_equals_its_twin(monkeypatch, n, dims, d, weights):
     monkeypatch.setattr("mvsc_fast.methods._mcles.QP_TOL", 1e-13)
     views = nonnegative_views(n, dims)
-    model = fitted(MCLES(3, n_components=d, random_state=1), views)
+    model = fitted(MCLES(3, n_components=d, random_state=1, **weights), views)
     draw = drawer(views, 1)
-    S, H, F, values = twin(views, draw(d), draw(3).T)
+    S, H, F, values = twin(views, draw(d), draw(3).T, **weights)
     assert model.n_iter_ == len(values) and model.converged_
     np.testing.assert_allclose(model.history_["objective"], values, rtol=1e-8)
     np.testing.assert_allclose(model.representation_[0], S, atol=1e-5)

@@ -30,10 +30,11 @@ def test_trpca_equals_its_twin(v, n, lam):
     np.testing.assert_array_equal(W, before)
 
 
-def test_trpca_without_a_transform_along_the_views():
+def test_trpca_with_other_bases_of_the_views():
     W = random_similarities(3, 20)
-    L, _, n_iter = twin.trpca(W, 0.1, identity=True)
-    for transform in ("identity", np.eye(3)):
+    basis = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    for transform in ("identity", basis):
+        L, _, n_iter = twin.trpca(W, 0.1, np.eye(3) if transform is not basis else basis)
         result = trpca(W, lam=0.1, view_transform=transform)
         assert result.n_iter == n_iter
         np.testing.assert_allclose(result.tensor, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
@@ -93,12 +94,18 @@ def test_any_tensor_into_any_recovery(recovery, graph):
     np.testing.assert_array_equal(again.similarity_, fitted.tensor_)
 
 
-def test_graph_estimator_inherits_seed_and_threads(subspaces):
+def test_graph_estimator_inherits_seed_and_threads(subspaces, monkeypatch):
     views, _ = subspaces
     graph = LMSC(3)  # from a random start
-    first = TRPCA(3, affinity=graph, random_state=7, n_threads=1).fit(views)
-    second = TRPCA(3, affinity=graph, random_state=7, n_threads=1).fit(views)
+    n_threads, fit = [], LMSC.fit
+    monkeypatch.setattr(
+        LMSC, "fit", lambda self, X, y=None: n_threads.append(self.n_threads) or fit(self, X)
+    )
+    first, second, other = (
+        TRPCA(3, affinity=graph, random_state=seed, n_threads=1).fit(views) for seed in (7, 7, 8)
+    )
     np.testing.assert_array_equal(first.similarity_, second.similarity_)
+    assert (other.similarity_ != first.similarity_).any() and n_threads == [1, 1, 1]
     assert graph.random_state is None
 
 

@@ -12,7 +12,9 @@ from reference.scmv_3dt import equal_features, objective
 from reference.scmv_3dt import scmv_3dt as scmv_3dt_twin
 from reference.tsvd_msc import tsvd_msc as tsvd_msc_twin
 
+from mvsc_fast import TLRR
 from mvsc_fast.methods import ETLMSC, LMSC, LTMSC, SCMV3DT, TSVDMSC, UtSVDMSC
+from mvsc_fast.solvers._transforms import graph_basis
 
 shapes = pytest.mark.parametrize(
     ("n", "dims"),
@@ -41,6 +43,28 @@ def test_tsvd_msc_equals_its_twin(n, dims, update, transform):
     W = np.abs(Z) + np.abs(Z).transpose(0, 2, 1)
     np.testing.assert_allclose(model.tensor_, W, atol=1e-10)
     assert model.similarity_ is model.tensor_
+
+
+def test_the_basis_of_the_samples_is_that_of_an_estimator():
+    views = random_views(20, (30, 5))
+    graph = fitted(TLRR(2, n_neighbors=5, random_state=0), views)
+    transforms = (graph, graph_basis(graph.affinity_matrix_[None]), "graph")
+    Z, expected, other = (
+        fitted(TSVDMSC(2, sample_transform=transform, random_state=0), views).representation_
+        for transform in transforms
+    )
+    np.testing.assert_allclose(Z, expected, atol=1e-10)
+    assert np.abs(Z - other).max() > 1e-3
+
+
+def test_the_basis_of_the_views_may_be_a_matrix():
+    views = random_views(10, (30, 5, 7))
+    identity, same, dft = (
+        fitted(UtSVDMSC(2, lam=0.2, view_transform=transform, n_init=1), views).representation_
+        for transform in ("identity", np.eye(3), "dft")
+    )
+    np.testing.assert_array_equal(identity, same)
+    assert np.abs(identity - dft).max() > 1e-3
 
 
 @pytest.mark.parametrize("update", ["joint", "sequential"])

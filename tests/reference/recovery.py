@@ -5,8 +5,8 @@ import numpy as np
 from .proximal import mode_shrink, soft, svt, view_nuclear_shrink
 
 
-def trpca(W, lam, identity=False, tol=1e-8, max_iter=500, mu=1e-4):
-    """L, S and the number of iterations."""
+def trpca(W, lam, basis=None, tol=1e-8, max_iter=500, mu=1e-4):
+    """L, S and the number of iterations; a ``basis`` along the views replaces the DFT."""
     v = len(W)
     L, S, Y = (np.zeros_like(W) for _ in range(3))
     n_iter = 0
@@ -14,7 +14,11 @@ def trpca(W, lam, identity=False, tol=1e-8, max_iter=500, mu=1e-4):
         n_iter += 1
         L_last, S_last = L, S
         A = W - S - Y / mu
-        L = svt(A, 1 / mu / np.sqrt(v)) if identity else view_nuclear_shrink(A, 1 / mu)
+        if basis is None:
+            L = view_nuclear_shrink(A, 1 / mu)
+        else:
+            transformed = np.einsum("ip,ijk->pjk", basis, A)
+            L = np.einsum("ip,pjk->ijk", basis, svt(transformed, 1 / mu / np.sqrt(v)))
         S = soft(W - L - Y / mu, lam / mu)
         R = L + S - W
         if max(np.abs(C).max() for C in (R, L - L_last, S - S_last)) <= tol:

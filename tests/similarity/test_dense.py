@@ -3,19 +3,24 @@ import pytest
 import scipy.sparse
 from conftest import random_views
 from reference import sparse_graphs as twin
+from scipy.spatial.distance import cdist
 
 from mvsc_fast import similarity
 
 GRAPHS = [similarity.self_representation, similarity.nearest_neighbors, similarity.rbf]
 
 
-def test_self_representation_equals_its_definition_and_views_of_many_samples_have_two_ridges():
+@pytest.mark.parametrize(("k", "cap"), [(10, 1.5), (4, 0.8)])
+def test_self_representation_equals_its_definition_and_views_of_many_samples_have_two_ridges(
+    k, cap
+):
     views = random_views(40, (60, 10, 11))
-    W = similarity.self_representation(views)
+    W = similarity.self_representation(views, scale_neighbors=k, cap=cap)
     ridges = [(0, 0.5), (1, 0.5 * 40 / 10), (2, 0.5 * 40 / 11), (1, 5 * 40 / 10)]
     assert len(W) == len(ridges)
     for A, (i, ridge) in zip(W, ridges, strict=True):
-        np.testing.assert_allclose(A, twin.self_representation(views[i], ridge), atol=1e-10)
+        expected = twin.self_representation(views[i], ridge, k, cap)
+        np.testing.assert_allclose(A, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -42,11 +47,14 @@ def test_permuted_and_sparse_samples_have_the_same_graph(graph):
     np.testing.assert_allclose(graph([scipy.sparse.csr_array(X) for X in views]), W, atol=1e-6)
 
 
-def test_nearest_neighbors_keep_the_nearest_only():
-    X = np.arange(10.0)[:, None]
-    W = similarity.nearest_neighbors([X], n_neighbors=2)[0]
-    assert W[0, 1] > 0 and W[5, 6] > 0 and W[0, 5] == 0
-    assert np.all(np.diag(W) == 0)
+def test_nearest_neighbors_are_gaussian_with_the_scales_of_both_samples():
+    X = random_views(30, (5,))[0]
+    D = cdist(X, X)
+    np.fill_diagonal(D, np.inf)
+    scale = np.sort(D, axis=1)[:, 3]
+    A = np.where(D <= scale[:, None], np.exp(-(D**2) / np.outer(scale, scale)), 0)
+    W = similarity.nearest_neighbors([X], n_neighbors=4)[0]
+    np.testing.assert_allclose(W, (A + A.T) / 2, atol=1e-12)
 
 
 def test_rbf_width_is_the_median_distance_or_the_largest_if_most_samples_are_equal():

@@ -46,13 +46,15 @@ def test_with_all_candidates_it_is_the_dense_tensor(views):
         np.testing.assert_allclose([A.toarray() for A in slices], W, atol=1e-5)
 
 
-@pytest.mark.parametrize("n_longest", [1, 7, 30])
-def test_longest_tubes_equal_the_twin(n_longest):
+@pytest.mark.parametrize(
+    ("n_longest", "k", "cap"), [(1, 10, 1.5), (7, 10, 1.5), (30, 10, 1.5), (7, 4, 0.8)]
+)
+def test_longest_tubes_equal_the_twin(n_longest, k, cap):
     """The entries of all candidates, of which each row keeps its longest tubes."""
     views = [twin.unit(X) for X in subspaces(90, n_features=(120, 200))]
     A = np.stack([twin.ridge_entries(X, 0.5) for X in views])
-    expected = twin.sparse_tensor(A, ~np.eye(90, dtype=bool), n_longest)
-    options = {"n_candidates": 89, "n_longest": n_longest}
+    expected = twin.sparse_tensor(A, ~np.eye(90, dtype=bool), n_longest, k, cap)
+    options = {"n_candidates": 89, "n_longest": n_longest, "scale_neighbors": k, "cap": cap}
     sparse = similarity.sparse_self_representation(views, **options)
     np.testing.assert_allclose([A.toarray() for A in sparse], expected, atol=2e-6)
 
