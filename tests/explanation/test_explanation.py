@@ -15,9 +15,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import mvsc_fast
 from mvsc_fast import TLRR, ConsensusTLRR, explain, label_predictability, similarity
+from mvsc_fast.explanation import _bind
 from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
-from mvsc_fast.views._lift import find_lift
 
 HALFWAY = 7
 
@@ -291,8 +291,8 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
     whole = ConsensusTLRR(3, random_state=0).fit(views)
     expected = explain(whole, views).samples["margin"]
     with monkeypatch.context() as patch:
-        lifts = [find_lift(X) for X in views]
-        patch.setattr("mvsc_fast.explanation._bind._lifts", lambda model, views: lifts)
+        lifts = [_bind.find_lift(X) for X in views]
+        patch.setattr(_bind, "_lifts", lambda model, views: lifts)
         np.testing.assert_array_equal(explain(whole, views).samples["margin"], expected)
     model = ConsensusTLRR(3, max_samples=200, random_state=0).fit(views)
     expected = explain(model, views).samples["margin"]
@@ -300,5 +300,5 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
     def decide(X):
         raise AssertionError
 
-    monkeypatch.setattr("mvsc_fast.explanation._bind.find_lift", decide)
+    monkeypatch.setattr(_bind, "find_lift", decide)
     np.testing.assert_array_equal(explain(model, views).samples["margin"], expected)

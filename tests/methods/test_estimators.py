@@ -27,12 +27,6 @@ def quick(estimator):
     return clone(estimator).set_params(**{key: easy[key] for key in easy if key in known})
 
 
-def expected_failures(estimator):
-    """Checks that a clusterer of views cannot pass."""
-    reason = "a sixth of the cells are NaN, both of one sample"
-    return {"check_estimators_pickle": reason} if hasattr(estimator, "max_samples") else {}
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:fewer than 4 features")
@@ -40,7 +34,7 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:only zeros in all views")
 @pytest.mark.filterwarnings("ignore:rows that are all zero")
 @pytest.mark.filterwarnings("ignore:the labels agree little")
-@parametrize_with_checks([*map(quick, ESTIMATORS)], expected_failed_checks=expected_failures)
+@parametrize_with_checks([*map(quick, ESTIMATORS)])
 @pytest.mark.slow
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
