@@ -21,6 +21,8 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
     FILE *file = fopen(path, "rb");
     unsigned char start[12];
     char head[4096], *shape = NULL;
+    char type[] = "'<f4'";              /* of this machine's order of bytes */
+    const int order = 1;
     int n_axes, end = 0;
     size_t length, count, itemsize = 0, k;
     long long n_rows = -1, n_columns = 1;
@@ -36,9 +38,12 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
         goto end;
     }
     head[length] = 0;
-    if (strstr(head, "'<f4'") != NULL)
+    if (*(const char *)&order == 0)
+        type[1] = '>';
+    if (strstr(head, type) != NULL)
         itemsize = sizeof(float);
-    else if (strstr(head, "'<f8'") != NULL)
+    type[3] = '8';
+    if (strstr(head, type) != NULL)
         itemsize = sizeof(double);
     shape = strstr(head, "'shape': (");
     if (itemsize == 0 || strstr(head, "'fortran_order': False") == NULL || shape == NULL ||
