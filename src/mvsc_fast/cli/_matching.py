@@ -8,7 +8,7 @@ from .._utils.messages import counted, warn_user
 from ..views import align
 from ..views._columns import LABEL
 from ..views._frames import only_in, shown
-from ._notation import as_text, is_missing
+from ._notation import as_text, find_missing
 from ._outputs import errors_of, note_user, shown_name
 from ._tables import Reading, read_table, table_kind
 
@@ -107,7 +107,7 @@ def load_labels(path, ids, n_samples, id_name=None):
     columns = [j for j, name in enumerate(table.names) if LABEL.fullmatch(name)]
     columns = columns if len(table.names) > 1 else range(len(table.names))
     if ids is None and not table.names:  # labels that are text
-        labels, table.ids = table.ids.mask(table.ids.map(is_missing).astype(bool)), None
+        labels, table.ids = table.ids.mask(find_missing(table.ids)), None
     elif len(columns) == 1:
         labels = table.cells[columns[0]]
     else:

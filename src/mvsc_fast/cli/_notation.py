@@ -33,7 +33,7 @@ def with_numbers(column, decimal):
     if column.dtype.kind in "fiub":
         return column.astype(float)
     cells = column.dropna().astype(object)
-    cells = cells[~cells.map(is_missing).astype(bool)]
+    cells = cells[~find_missing(cells)]
     is_doubtful = may_be_grouped(cells, decimal) and has_point(cells)
     cells = cells.map(
         lambda cell: cell if is_doubtful and "." in cell else _parse_cell(cell, decimal)
@@ -44,6 +44,11 @@ def with_numbers(column, decimal):
 def is_missing(cell):
     """Whether a cell is a word for a missing value."""
     return isinstance(cell, str) and cell.strip() in MISSING
+
+
+def find_missing(column):
+    """Which cells of a column are words for missing values."""
+    return column.map(is_missing).astype(bool)
 
 
 def texts_of(column):

@@ -22,6 +22,7 @@ from ._notation import (
     MISSING,
     NUMBER,
     as_text,
+    find_missing,
     has_point,
     is_missing,
     is_number,
@@ -105,7 +106,7 @@ def read_table(path, name, kind, reading):
     # columns without a name and a value.
     has_content = is_filled.any(axis=1)
     if ids is not None:  # NA may be an id, but not of a row without a value
-        has_content |= ~ids.map(is_missing).astype(bool) if columns else ids != ""
+        has_content |= ~find_missing(ids) if columns else ids != ""
     n = np.flatnonzero(has_content).max(initial=-1) + 1
     if n == 0:
         raise ValueError(f"{name} has names of columns, but no samples")
@@ -221,7 +222,7 @@ def _separator(content):
         header, row = _first_rows(content, separator)
         if separator == "," and len(header) == 1 and is_number(",".join(row)):
             continue  # a decimal comma in a single column
-        if separator == " " and len(header) == 1 and not _has_row_names(content):
+        if separator == " " and len(row) > len(header) == 1 and not _has_row_names(content):
             continue  # words of a single column
         if len(row) > 1 and len(row) - len(header) in (0, 1):
             fitting[separator] = len(header) > 1
@@ -234,8 +235,7 @@ def _separator(content):
 def _has_row_names(content):
     """Whether the blank in the rows below a single name divides names of rows, as R writes them."""
     rows = [row for _, row in islice(_rows(content, " "), 1, N_HEAD)]
-    first = rows[0] if rows else []
-    if content.startswith(b'"') or any(is_number(cell) or is_missing(cell) for cell in first):
+    if content.startswith(b'"') or any(is_number(cell) or is_missing(cell) for cell in rows[0]):
         return True
     return all(len(row) == 2 for row in rows) and len({row[0] for row in rows}) == len(rows)
 
