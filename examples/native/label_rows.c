@@ -21,9 +21,8 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
     FILE *file = fopen(path, "rb");
     unsigned char start[12];
     char head[4096], *shape = NULL;
-    char type[] = "'<f4'";              /* of this machine's order of bytes */
+    char type[] = "'<f4'", end = ')';   /* ')' ends two sizes, ',' more */
     const int order = 1;
-    int n_axes, end = 0;
     size_t length, count, itemsize = 0, k;
     long long n_rows = -1, n_columns = 1;
     double *rows = NULL;
@@ -38,7 +37,7 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
         goto end;
     }
     head[length] = 0;
-    if (*(const char *)&order == 0)
+    if (*(const char *)&order == 0)     /* a big-endian machine */
         type[1] = '>';
     if (strstr(head, type) != NULL)
         itemsize = sizeof(float);
@@ -47,8 +46,9 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
         itemsize = sizeof(double);
     shape = strstr(head, "'shape': (");
     if (itemsize == 0 || strstr(head, "'fortran_order': False") == NULL || shape == NULL ||
-        (n_axes = sscanf(shape + 10, "%lld, %lld%n", &n_rows, &n_columns, &end)) < 1 ||
-        (n_axes == 2 && shape[10 + end] != ')') || n_rows < 0 || n_columns != columns || (unsigned long long)n_rows > SIZE_MAX / 16 / (size_t)columns) {
+        sscanf(shape + 10, "%lld, %lld%c", &n_rows, &n_columns, &end) < 1 || end != ')' ||
+        n_rows < 0 || n_columns != columns ||
+        (unsigned long long)n_rows > SIZE_MAX / 16 / (size_t)columns) {
         fprintf(stderr, "%s: expected rows of %td columns, float32 or float64, in C order: save "
                 "numpy.ascontiguousarray(X)\n", path, columns);
         goto end;
