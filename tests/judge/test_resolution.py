@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import ConsensusTLRR, label_predictability, suggest_resolution
 
@@ -68,3 +69,14 @@ def test_noise_supports_no_resolution_and_order_and_threads_change_nothing():
 def test_many_samples_are_drawn(nested):
     result = suggest_resolution(nested, resolutions=[0.3], max_samples=90, random_state=0)
     assert result.n_samples == 90 and result.n_clusters.tolist() == [3]
+
+
+def test_columns_are_scaled(nested):
+    views = [nested[0] * 10.0 ** np.arange(12), nested[1]]
+    parameters = {"resolutions": [0.3, 1], "random_state": 0}
+    result = suggest_resolution(views, scale="standard", **parameters)
+    expected = suggest_resolution([StandardScaler().fit_transform(X) for X in views], **parameters)
+    # Means are rounded otherwise, which may move a sample between clusters.
+    np.testing.assert_allclose(result.stability, expected.stability, rtol=0.03)
+    with pytest.raises(ValueError, match="scale must be one of 'standard', got 'minmax'"):
+        suggest_resolution(views, scale="minmax", **parameters)

@@ -33,8 +33,8 @@ def test_trpca_equals_its_twin(v, n, lam):
 def test_trpca_with_other_bases_of_the_views():
     W = random_similarities(3, 20)
     basis = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
-    for transform in ("identity", basis):
-        L, _, n_iter = twin.trpca(W, 0.1, np.eye(3) if transform is not basis else basis)
+    for transform, matrix in (("identity", np.eye(3)), (np.eye(3), np.eye(3)), (basis, basis)):
+        L, _, n_iter = twin.trpca(W, 0.1, matrix)
         result = trpca(W, lam=0.1, view_transform=transform)
         assert result.n_iter == n_iter
         np.testing.assert_allclose(result.tensor, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)

@@ -2,7 +2,6 @@
 
 import pickle
 from fractions import Fraction
-from importlib.util import find_spec
 
 import dask.array as da
 import numpy as np
@@ -131,10 +130,7 @@ def test_functions_without_a_model_scale_columns_but_similarities_have_none(view
     for function, parameters, score in (
         (mvsc_fast.suggest_n_clusters, {"max_clusters": 4}, "criterion"),
         (mvsc_fast.structure_test, {"n_clusters": 3, "n_rotations": 2}, "observed"),
-        (mvsc_fast.suggest_resolution, {"resolutions": [0.3, 1]}, "stability"),
     ):
-        if function is mvsc_fast.suggest_resolution and find_spec("igraph") is None:
-            continue
         parameters["random_state"] = 0
         result = function(whole, scale="standard", **parameters)
         expected = getattr(function(standard, **parameters), score)
