@@ -153,8 +153,9 @@ class StructureTest(ShortRepr):
         -------
         matplotlib.axes.Axes
         """
-        ax = new_figure() if ax is None else ax
         tests = {"all views": self, **self.each}
+        # Names have two lines each.
+        ax = new_figure(4.4, max(3.4, 1.2 + 0.42 * len(tests))) if ax is None else ax
         # Copies as points, the samples as a diamond, each named once.
         for row, result in enumerate(tests.values()):
             height = row + np.linspace(-0.2, 0.2, len(result.null))
