@@ -51,7 +51,7 @@ def problems(only):
         views, y = SIXTEEN[name]()
         order = np.random.RandomState(0).permutation(len(y))
         W = similarity.self_representation([X[order] for X in views])
-        lam = tlrr(W, max_iter=0).lam
+        lam = tlrr(W, max_iter=0).parameters["lam"]
         yield f"{name}, default W", W, {"omega1": 0.5, "alpha": 9.0, "lam": lam}, y[order]
         if name == "yaleb10":
             yield f"{name}, paper's W", TSVDMSC(10, **FOURIER).fit(views).tensor_, PAPER, y

@@ -5,9 +5,9 @@ import numpy as np
 from .proximal import slice_shrink, symmetric_shrink, tube_shrink
 
 
-def objective(L, W, omega1, alpha, lam, m=None):
-    """The objective; with sample weights m, in M = D^1/2 L D^1/2 with D = diag(m)."""
-    root = np.ones(len(W[0])) if m is None else np.sqrt(m)
+def objective(L, W, omega1, alpha, lam, sample_weight=None):
+    """The objective; with weights m, in M = D^1/2 L D^1/2 with D = diag(m)."""
+    root = np.ones(len(W[0])) if sample_weight is None else np.sqrt(sample_weight)
     both = np.outer(root, root)
     M = both * L
     frontal = np.linalg.norm(M, "nuc", axis=(1, 2)).sum()
@@ -15,6 +15,11 @@ def objective(L, W, omega1, alpha, lam, m=None):
     tubes = (both * np.sqrt((M**2).sum(axis=0))).sum()
     misfit = ((both * W - M) ** 2).sum()
     return omega1 * frontal + (1 - omega1) * (rows + alpha * tubes) + lam * misfit
+
+
+def objective_of(result, W):
+    """The objective of a result of the solver for dense W."""
+    return objective(result.tensor, W, **result.parameters)
 
 
 def tlrr(

@@ -194,4 +194,4 @@ class TLRR(RecoveryClusterer):
     def _attributes(self, W, result):
         S, S_W = symmetric_sum(result.tensor), symmetric_sum(W)
         affinity = regularized(S, S_W, W[0].shape[0])
-        return {"affinity_matrix_": affinity, "gap_": result.gap, "lam_": result.lam}
+        return {"affinity_matrix_": affinity, "gap_": result.gap, "lam_": result.parameters["lam"]}

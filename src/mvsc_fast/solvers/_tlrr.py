@@ -112,9 +112,8 @@ def tlrr(
     Returns
     -------
     TLRRResult
-        ``tensor`` of shape (v, n, n), ``n_iter``, ``converged``, ``history``, ``parameters``
-        (including lam) and ``objective(W)``; for "dual" also ``gap``, ``error_bound`` and
-        ``blocks``.
+        ``tensor`` of shape (v, n, n), ``n_iter``, ``converged``, ``history`` and ``parameters``,
+        including lam; for "dual" also ``gap``, ``error_bound`` and ``blocks``.
 
     Raises
     ------

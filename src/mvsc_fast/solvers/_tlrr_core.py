@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 
 from .._utils.parts import ShortRepr
 from .._utils.progress import IterationState
 from .._utils.threads import blas_threads
-from .._utils.types import FloatArray, IntArray, Similarities, Tensor
+from .._utils.types import FloatArray, IntArray, Tensor
 from ._tlrr_binding import screen, solve
 
 Solver = Literal["dual", "ialm"]
@@ -64,38 +63,6 @@ class TLRRResult(ShortRepr):
     gap: float | None = None
     error_bound: float | None = None
     blocks: IntArray | None = None
-
-    @property
-    def lam(self) -> float:
-        """Weight of the misfit."""
-        return self.parameters["lam"]
-
-    def objective(self, W: Similarities) -> float:
-        """TLRR objective (Jia et al., Eq. 7) of ``tensor`` for the input W of shape (v, n, n)."""
-        return objective(self.tensor, W, **self.parameters)
-
-
-def _dense(tensor):
-    """An array of shape (v, n, n); slices may be sparse."""
-    return np.stack([A.toarray() if scipy.sparse.issparse(A) else np.asarray(A) for A in tensor])
-
-
-def objective(L, W, *, omega1, alpha, lam, sample_weight=None):
-    """Value of the TLRR model at L: nuclear norms, tube lengths and the squared misfit to W.
-
-    With sample weights, it is that of the tensors in which sample p is repeated sample_weight[p]
-    times.
-    """
-    omega2 = 1.0 - omega1
-    L, W = _dense(L).astype(np.float64, copy=False), _dense(W)
-    root = np.ones(L.shape[1]) if sample_weight is None else np.sqrt(sample_weight)
-    pair_weights = np.outer(root, root)
-    L = L * pair_weights
-    frontal = sum(scipy.linalg.svdvals(A).sum() for A in L)
-    slices = np.linalg.svd(L.transpose(1, 0, 2), compute_uv=False).sum(axis=1) @ root
-    tubes = np.sum(pair_weights * np.sqrt(np.einsum("ijk,ijk->jk", L, L)))
-    misfit = sum(np.sum((pair_weights * A - B) ** 2) for A, B in zip(W, L, strict=True))
-    return float(omega1 * frontal + omega2 * (slices + alpha * tubes) + lam * misfit)
 
 
 def minimise(W, solver, model, *, tol, max_iter, n_threads, callback):
