@@ -8,7 +8,6 @@ from importlib import import_module
 
 INNER = (__name__.partition(".")[0], "sklearn")  # packages whose lines are skipped
 _recorded: ContextVar[list[str] | None] = ContextVar("recorded", default=None)
-_noted: ContextVar[list[str] | None] = ContextVar("noted", default=None)
 
 
 @contextmanager
@@ -22,25 +21,6 @@ def recorded():
         _recorded.reset(token)
         if outer is not None:
             outer.extend(text for text in texts if text not in outer)
-
-
-@contextmanager
-def noted():
-    """A list that receives the text of each `note` in this context."""
-    texts: list[str] = []
-    token = _noted.set(texts)
-    try:
-        yield texts
-    finally:
-        _noted.reset(token)
-
-
-def note(message, log):
-    """Tell what is no reason to warn, to ``log`` and to whoever called `noted`."""
-    texts = _noted.get()
-    if texts is not None:
-        texts.append(message)
-    log(message)
 
 
 def warn_user(message, category=UserWarning):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
-from .._utils.messages import counted, noted
+from .._utils.messages import counted
 from ..datasets._arrays import SUFFIXES
 from ..judge._predictor import alarm_of
 from ..methods._prediction import check_limits, predicted_rows
@@ -101,11 +101,8 @@ def run(args):
     model = saved.model
     if args.certainty or args.summary:
         check_limits(model)
-    with noted() as notes:
-        samples, facts = predicted_rows(model, views)
-        model.predictor_.tell_unlike(samples, notes.append)
-    for text in dict.fromkeys(notes):
-        note_user(text)
+    samples, facts = predicted_rows(model, views)
+    model.predictor_.tell_unlike(samples, note_user)
 
     # Labels and the summary are computed before any of them is written.
     labels, summary = samples["label"], None

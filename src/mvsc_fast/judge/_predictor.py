@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import bdtrc
 from sklearn.utils import gen_batches
 
-from .._utils.messages import counted, note, warn_user
+from .._utils.messages import counted, warn_user
 from ..views._facts import warn_of_gaps
 from ..views._rows import dense, missing_rows
 from ._model_file import aligned, parts
@@ -96,7 +96,7 @@ class Predictor:
     def tell_unlike(self, predictions, log):
         """Tell how many new samples with all views are unlike the fitted ones.
 
-        It is a warning if they are more than by chance, else a note, which ``log`` gets too.
+        It is a warning if they are more than by chance, else a note for ``log``.
         """
         complete = predictions["complete"] == 1
         far, m = np.count_nonzero(predictions["unlike"][complete] == 1), np.count_nonzero(complete)
@@ -121,7 +121,7 @@ class Predictor:
                 f"has not seen, and belong to no cluster; {names}"
             )
         else:
-            note(f"{sentence}; about {BEYOND:.0%} are usual", log)
+            log(f"{sentence}; about {BEYOND:.0%} are usual")
 
     def _predict(self, views, scores, n_threads):
         rows = [views[i] for i in self._used]
