@@ -32,7 +32,7 @@ PUBLIC = {
     ),
     "mvsc_fast.metrics": "Comparison clustering_scores compare",
     "mvsc_fast.preprocessing": "FrameEncoder PerView ViewSplitter",
-    "mvsc_fast.similarity": "nearest_neighbors rbf self_representation sparse_self_representation",
+    "mvsc_fast.similarity": "nearest_neighbors rbf self_representation",
     "mvsc_fast.solvers": "IterationState Result TLRRResult snn tlrr trpca",
     "mvsc_fast.spectral": "fuse spectral_embedding spectral_labels",
     "mvsc_fast.views": "align check_views from_anndata missing",

@@ -96,7 +96,7 @@ def test_results_are_shown_by_shapes_and_figures(function):
     assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text
     assert re.search(r"<float64 \(\d+, 30, \d+\)>", text)
     assert "array" not in text and len(text) < 250
-    W = mvsc_fast.similarity.sparse_self_representation(views)
+    W = mvsc_fast.similarity.self_representation(views, sparse=True)
     assert f"<{len(W)} x csr_" in repr(tlrr(W, max_iter=3))
 
 

@@ -35,7 +35,6 @@ FUNCTIONS = {
     suggest_resolution: (VIEWS,),
     similarity.nearest_neighbors: (VIEWS,),
     similarity.self_representation: (VIEWS,),
-    similarity.sparse_self_representation: (VIEWS,),
     spectral.fuse: (W,),
     spectral.spectral_embedding: (W[0], 3),
     spectral.spectral_labels: (W[0], 3),

@@ -125,7 +125,7 @@ def test_precomputed_similarities_may_be_named(subspaces):
 
 def test_sparse_similarities_are_never_made_dense(subspaces):
     views, y = subspaces
-    W = similarity.sparse_self_representation(views)
+    W = similarity.self_representation(views, sparse=True)
     model = TLRR(4, affinity="precomputed", random_state=0).fit(W)
     assert all(map(scipy.sparse.issparse, [model.affinity_matrix_, *model.tensor_]))
     dense = TLRR(4, affinity="precomputed", random_state=0).fit([A.toarray() for A in W])

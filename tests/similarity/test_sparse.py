@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -5,6 +7,8 @@ from conftest import random_views
 from reference import sparse_graphs as twin
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
+
+sparse_representation = partial(similarity.self_representation, sparse=True)
 
 
 def subspaces(n=150, **options):
@@ -41,7 +45,7 @@ def test_with_all_candidates_it_is_the_dense_tensor(views):
     everything = {"n_candidates": len(views[0]) - 1, "n_longest": len(views[0]) - 1}
     for kind in (np.asarray, scipy.sparse.csr_array):
         given = [kind(X) for X in views]
-        slices = similarity.sparse_self_representation(given, **everything)
+        slices = sparse_representation(given, **everything)
         # Of equal samples the dense path rounds 1 - |u|^2 in its own way.
         np.testing.assert_allclose([A.toarray() for A in slices], W, atol=1e-5)
 
@@ -55,12 +59,12 @@ def test_longest_tubes_equal_the_twin(n_longest, k, cap):
     A = np.stack([twin.ridge_entries(X, 0.5) for X in views])
     expected = twin.sparse_tensor(A, ~np.eye(90, dtype=bool), n_longest, k, cap)
     options = {"n_candidates": 89, "n_longest": n_longest, "scale_neighbors": k, "cap": cap}
-    sparse = similarity.sparse_self_representation(views, **options)
+    sparse = sparse_representation(views, **options)
     np.testing.assert_allclose([A.toarray() for A in sparse], expected, atol=2e-6)
 
 
 def test_the_pattern_is_symmetric_sorted_and_shared():
-    slices = similarity.sparse_self_representation(subspaces(), n_longest=9)
+    slices = sparse_representation(subspaces(), n_longest=9)
     for A in slices:
         assert A.dtype == np.float32 and A.has_canonical_format
         np.testing.assert_array_equal(A.indices, slices[0].indices)
@@ -71,18 +75,16 @@ def test_the_pattern_is_symmetric_sorted_and_shared():
 
 def test_threads_change_no_bit():
     views = subspaces(1100)  # rows in three blocks
-    one, three = (
-        similarity.sparse_self_representation(views, n_longest=20, n_threads=k) for k in (1, 3)
-    )
+    one, three = (sparse_representation(views, n_longest=20, n_threads=k) for k in (1, 3))
     for A, B in zip(one, three, strict=True):
         np.testing.assert_array_equal(A.indices, B.indices)
         np.testing.assert_array_equal(A.data, B.data)
 
 
 def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
-    whole = similarity.sparse_self_representation(subspaces())
+    whole = sparse_representation(subspaces())
     monkeypatch.setattr("mvsc_fast.similarity._sparse.MEMORY", 200_000)
-    for A, B in zip(whole, similarity.sparse_self_representation(subspaces()), strict=True):
+    for A, B in zip(whole, sparse_representation(subspaces()), strict=True):
         np.testing.assert_array_equal(A.toarray(), B.toarray())
 
 
@@ -90,7 +92,7 @@ def test_similarities_near_underflow_are_finite():
     pair = np.array([[1e18, 2e-23], [0, 1]], dtype=np.float32)  # a cosine of 2e-41
     X = np.kron(np.eye(2, dtype=np.float32), pair)
     W = similarity.self_representation([X], scale_neighbors=1)[0]
-    (sparse,) = similarity.sparse_self_representation([X], scale_neighbors=1)
+    (sparse,) = sparse_representation([X], scale_neighbors=1)
     np.testing.assert_allclose(sparse.toarray(), W, rtol=1e-3)
     assert 0 < W[0, 1] < 1.5 and (W[:2, 2:] == 0).all()
 

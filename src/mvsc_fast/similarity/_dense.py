@@ -1,4 +1,4 @@
-"""Dense similarity tensors of shape (v, n, n) computed from features."""
+"""Similarity tensors of shape (v, n, n) computed from features, most of them dense."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .._utils.parameters import check_flag, check_integer, check_number
+from .._utils.parameters import CHECKS, check_flag, check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Tensor, Views
 from ..views import scaled_views
 from ..views._rows import row_mean, unit_rows
 from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
-from ._sparse import self_tuning
+from ._sparse import self_tuning, sparse_ridge_similarities
 
 EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below which it is rounding
 
@@ -25,7 +25,11 @@ def self_representation(
     scales: Numbers = SCALES,
     scale_neighbors: int = 10,
     cap: float = 1.5,
-) -> FloatArray:
+    sparse: bool = False,
+    n_candidates: int = 50,
+    n_longest: int = 48,
+    n_threads: int | None = None,
+) -> Tensor:
     """Similarities from ridge regression of each sample on all others, with local scaling.
 
     The rows of a view are scaled to unit length. With their Gram matrix K and
@@ -47,17 +51,41 @@ def self_representation(
     cap : float, default=1.5
         Upper bound of the similarities. Without it a few very large entries, such as those of
         near-duplicate texts, dominate; at 1.0 too many entries tie.
+    sparse : bool, default=False
+        Whether to return sparse slices, which keep the longest tubes, with memory linear in n. On
+        their pattern they equal the dense tensor, if the ``scale_neighbors`` largest entries of
+        each row are among its candidates. They usually are, and always for ``n_candidates=n - 1``.
+        The search for candidates takes n^2 d multiplications.
+    n_candidates : int, default=50
+        Number of nearest rows of each view for the first scale; all sparse slices are evaluated on
+        their union.
+    n_longest : int, default=48
+        Number of tubes that sparse slices keep for each sample; a tube is kept if either of its
+        samples keeps it.
+    n_threads : int, optional
+        Number of OpenMP threads for sparse slices. None uses OMP_NUM_THREADS, or the CPUs that are
+        free. The result does not depend on it.
 
     Returns
     -------
-    ndarray of shape (v, n, n)
+    ndarray of shape (v, n, n), or list of v csr_arrays
         Symmetric slices with zero diagonal and entries in [0, cap]: all views with ``scales[0]``,
-        then the views with n >= 4 d with each other scale.
+        then the views with n >= 4 d with each other scale. Sparse slices are float32 and share one
+        pattern.
     """
+    # Parameters are checked before the factors are computed.
     views = scaled_views(views)
+    check_flag(sparse, "sparse")
     scales = check_scales(scales)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
+    n_candidates = check_integer(n_candidates, "n_candidates", 1)
+    n_longest = check_integer(n_longest, "n_longest", 1)
+    CHECKS["n_threads"](n_threads, "n_threads")
+    if sparse:
+        return sparse_ridge_similarities(
+            views, scales, scale_neighbors, cap, n_candidates, n_longest, n_threads
+        )
     return ridge_similarities(views, scales, scale_neighbors, cap)
 
 

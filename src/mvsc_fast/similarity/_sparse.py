@@ -13,13 +13,10 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._utils.messages import warn_user
-from .._utils.parameters import check_integer, check_number
 from .._utils.threads import blas_threads, resolve_threads
-from .._utils.types import Numbers, Views
-from ..views import scaled_views
 from ..views._rows import unit_rows
 from . import _factored  # type: ignore[attr-defined]
-from ._factors import SCALES, Factors, check_scales, view_factors
+from ._factors import Factors, view_factors
 
 # Number of samples from which a fit warns of the search. On one core that of 100 000 samples took
 # 51 s for three views with 200 features in all.
@@ -204,50 +201,10 @@ def _entries(factors, indptr, indices, rows, n_threads):
     return values
 
 
-def sparse_self_representation(
-    views: Views,
-    *,
-    scales: Numbers = SCALES,
-    n_candidates: int = 50,
-    n_longest: int = 48,
-    scale_neighbors: int = 10,
-    cap: float = 1.5,
-    n_threads: int | None = None,
-) -> list[scipy.sparse.csr_array]:
-    """Sparse `self_representation` that keeps the longest tubes, with memory linear in n.
-
-    On its pattern it equals the dense tensor of the same ``scales`` if the local scales agree. They
-    do if the ``scale_neighbors`` largest entries of each row are among its candidates, which is
-    usually the case, and always for ``n_candidates=n - 1``. The search for candidates takes n^2 d
-    multiplications.
-
-    Parameters
-    ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-    scales, scale_neighbors, cap
-        As in `self_representation`.
-    n_candidates : int, default=50
-        Number of nearest rows of each view for the first scale; all slices are evaluated on their
-        union.
-    n_longest : int, default=48
-        Number of tubes kept for each sample; a tube is kept if either of its samples keeps it.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        The result does not depend on it.
-
-    Returns
-    -------
-    list of csr_array of shape (n, n), float32
-        Symmetric slices that share one pattern without diagonal, with entries in [0, cap]: all
-        views with ``scales[0]``, then the views with n >= 4 d with each other scale.
-    """
-    # Parameters are checked before the factors are computed.
-    views = scaled_views(views)
-    scales = check_scales(scales)
-    n_candidates = check_integer(n_candidates, "n_candidates", 1)
-    n_longest = check_integer(n_longest, "n_longest", 1)
-    scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
-    cap = check_number(cap, "cap", 0.0, open_interval=True)
+def sparse_ridge_similarities(
+    views, scales, scale_neighbors, cap, n_candidates, n_longest, n_threads
+):
+    """Sparse `self_representation` of validated views."""
     n_threads = resolve_threads(n_threads)
     # One BLAS thread, so that results do not depend on their number.
     with blas_threads(1):
