@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import scipy.sparse
 
-from mvsc_fast._utils.validation import check_similarities, check_sparse_similarities
+from mvsc_fast._utils.validation import check_similarities
 from mvsc_fast.spectral import spectral_embedding
 from mvsc_fast.views import check_views
 from mvsc_fast.views._read import read_views
@@ -31,7 +31,7 @@ READERS = {
     "views": lambda A: check_views([A]),
     "row source": lambda A: list(read_views([A], min_samples=1).map(lambda first, blocks: blocks)),
     "dense similarities": lambda A: check_similarities([A]),
-    "sparse similarities": lambda A: check_sparse_similarities([A]),
+    "sparse similarities": lambda A: check_similarities([A], sparse=True),
     "spectral": lambda A: spectral_embedding(A, 1),
 }
 

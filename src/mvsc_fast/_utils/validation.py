@@ -147,15 +147,21 @@ def available_memory():
     return available
 
 
-def check_similarities(W, *, nonnegative=False, name="W"):
+def check_similarities(W, *, nonnegative=False, name="W", sparse=False):
     """One C-contiguous float tensor of shape (v, n, n) with symmetric slices.
 
     W is a tensor, or a list of arrays or sparse matrices of shape (n, n); it is not copied if it is
-    C-contiguous, float32 or float64, and symmetric. ``nonnegative`` refuses negative entries.
+    C-contiguous, float32 or float64, and symmetric. ``nonnegative`` refuses negative entries;
+    ``sparse`` returns a list of csr_arrays instead.
     """
     slices, titles = _slices(W, name)
-    check_slice_size(slices[0].shape[0], name)
     dtype = _float_type(slices, name)
+    if sparse:
+        slices = [scipy.sparse.csr_array(A, dtype=dtype) for A in slices]
+        return [
+            _similarities(A, title, nonnegative) for A, title in zip(slices, titles, strict=True)
+        ]
+    check_slice_size(slices[0].shape[0], name)
     if isinstance(slices, np.ndarray):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
@@ -169,14 +175,6 @@ def check_similarities(W, *, nonnegative=False, name="W"):
             tensor, borrowed = tensor.copy() if borrowed else tensor, False
             tensor[i] = symmetric
     return tensor
-
-
-def check_sparse_similarities(W, *, nonnegative=False, name="W"):
-    """A list of symmetric csr_arrays of one type; parameters are those of `check_similarities`."""
-    slices, titles = _slices(W, name)
-    dtype = _float_type(slices, name)
-    slices = [scipy.sparse.csr_array(A, dtype=dtype) for A in slices]
-    return [_similarities(A, title, nonnegative) for A, title in zip(slices, titles, strict=True)]
 
 
 def check_affinity(S, name):

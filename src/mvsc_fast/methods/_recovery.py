@@ -11,7 +11,7 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from .._utils.parameters import InvalidParameterError
 from .._utils.types import Affinity, FloatArray, Tensor
-from .._utils.validation import check_similarities, check_sparse_similarities
+from .._utils.validation import check_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
 from ..similarity._factors import SCALES, view_scales
@@ -108,10 +108,8 @@ class RecoveryClusterer(MultiViewClusterer):
         if isinstance(X, (list, tuple)):
             X = _matched(X, [view_title(name) for name in names or range(len(X))])
         # Methods without a sparse solver get a dense tensor.
-        if sparse and self._takes_sparse:
-            W = check_sparse_similarities(X, nonnegative=True, name="X")
-        else:
-            W = check_similarities(X, nonnegative=True, name="X")
+        sparse = sparse and self._takes_sparse
+        W = check_similarities(X, nonnegative=True, name="X", sparse=sparse)
         if W[0].shape[0] < 2:
             raise ValueError("X has 1 sample, expected at least 2")
         return RowSource(W, names=names)

@@ -23,7 +23,7 @@ from .._utils.parameters import (
 )
 from .._utils.threads import use_threads
 from .._utils.types import Callback, Similarities
-from .._utils.validation import check_similarities, check_sparse_similarities
+from .._utils.validation import check_similarities
 from ..similarity._affinity import tube_lengths, tube_threshold
 from ._tlrr_core import Solver, TLRRResult, minimise
 
@@ -164,8 +164,7 @@ def tlrr(
         callback=callback,
         sample_weight=sample_weight,
     )
-    W = check_sparse_similarities(W) if _is_sparse(W) else check_similarities(W)
-    return solve_tlrr(W, **parameters)
+    return solve_tlrr(check_similarities(W, sparse=_is_sparse(W)), **parameters)
 
 
 def solve_tlrr(
