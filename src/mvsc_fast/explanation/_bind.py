@@ -12,10 +12,10 @@ from ..judge._model_file import unpack
 from ..views._columns import check_columns, in_order
 from ..views._facts import refuse, summarise
 from ..views._lift import Lift, find_lift
-from ..views._missing import filled, imputed, mean_row
+from ..views._missing import filled, imputed
 from ..views._read import read_views
 from ..views._row_source import RowSource
-from ..views._rows import spread
+from ..views._rows import presence, spread
 from ..views._scaling import fit_scalings, scaled
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
@@ -41,6 +41,7 @@ class BoundModel(NamedTuple):
     columns: list | None = None  # names of the features of each view, or their indices
     source: RowSource | None = None  # all samples
     views: list | None = None  # the clustered samples, with filled cells
+    present: np.ndarray | None = None  # which of them have each view, of shape (v, n)
     lifted: list | None = None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
     lifts: list | None = None  # their lifts
 
@@ -57,7 +58,7 @@ class BoundModel(NamedTuple):
     @property
     def complete(self):
         """The used views; their missing rows are predicted from all views, as in the fit."""
-        complete = imputed(self.lifted)
+        complete = imputed(self.lifted, self.present)
         return [complete[i] for i in self.used]
 
     @property
@@ -105,14 +106,13 @@ def bind_views(model, views):
     rows = source.take(samples)
     summary = summarise(0, rows)
     refuse(summary.bad, source.titles, source.columns)
-    unscaled = [filled(X, mean_row(X)) for X in rows]
+    unscaled = [filled(X) for X in rows]
     if hasattr(model, "scaling_"):
-        rows = [filled(X, mean_row(X)) for X in scaled(rows, model.scaling_)]
+        rows = [filled(X) for X in scaled(rows, model.scaling_)]
     elif hasattr(model, "predictor_"):  # the fit has seen that views are used as they are
         rows = unscaled
     else:
-        largest = [facts.largest for facts in summary.views]
-        rows = scaled(unscaled, fit_scalings(source, None, largest))
+        rows = scaled(unscaled, fit_scalings(source, None, summary.views))
     _check_labels(model, unscaled, labels[samples])
     lifts = _lifts(model, rows)
     lifted = [X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)]
@@ -132,6 +132,7 @@ def bind_views(model, views):
         columns=columns,
         source=source,
         views=unscaled,
+        present=presence(unscaled),
         lifted=lifted,
         lifts=lifts,
     )

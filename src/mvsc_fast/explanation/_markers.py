@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 from .._utils.parameters import check_integer
 from .._utils.parts import Table
 from .._utils.types import Estimator, Views
-from ..views._rows import dense, presence
+from ..views._rows import dense
 from ._bind import bind_views
 
 MAX_ENTRIES = 2**22  # of a view that are ranked at once
@@ -90,10 +90,9 @@ def _compute_markers(fit, n_top):
         raise ValueError("there is only one cluster: it cannot be compared")
 
     # Statistics of all features of all views, side by side.
-    present = presence(fit.views)
     statistics = []
     for i, X in enumerate(fit.views):
-        has = present[i]
+        has = fit.present[i]
         statistics += _compare(X[has], fit.codes[has], c)
     effect, auc, z = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
     p = np.minimum(2 * norm.sf(z), 1)

@@ -9,7 +9,6 @@ import scipy.sparse
 from .._utils.parts import Part, Table, format_value
 from ..views._frames import NUMERIC
 from ..views._read import listed_views
-from ..views._rows import presence
 from ._markers import (
     best_features,
     column_blocks,
@@ -102,10 +101,9 @@ def _describe(block, member):
 
 def _original_features(fit):
     """The `Features` of each table of the user, or those of the last step where it has none."""
-    present = presence(fit.views)
     last = {}
     for i, (name, columns, X) in enumerate(zip(fit.names, fit.columns, fit.views, strict=True)):
-        has = present[i]
+        has = fit.present[i]
         last[name] = Features(name, columns, X[has], has, [None] * len(columns))
     if fit.originals is None:
         return list(last.values())

@@ -12,9 +12,9 @@ from .._utils.types import Scale, Views
 from .._utils.validation import check_labels
 from ..views._facts import check_facts, summarised, warn_of_gaps
 from ..views._lift import lifted
-from ..views._missing import filled, mean_row
+from ..views._missing import filled
 from ..views._read import read_views
-from ..views._rows import missing_rows
+from ..views._rows import presence
 from ..views._scaling import check_scale, fit_scalings, scaled
 from ._ridge import adjusted_mutual_information, judge_of
 
@@ -78,11 +78,11 @@ def label_predictability(
     facts = summarised(source).views
     check_facts(facts, source.titles, source.columns)
     warn_of_gaps(facts, source.titles)
-    scalings = fit_scalings(source, scale, [view.largest for view in facts])
-    views = [filled(X, mean_row(X)) for X in scaled(source.load(), scalings)]
+    scalings = fit_scalings(source, scale, facts)
+    views = [filled(X) for X in scaled(source.load(), scalings)]
     n, index = source.n_samples, source.index
     # One labelling or several are accepted, and samples without any view cannot be predicted.
-    scored = np.any([~missing_rows(X) for X in views], axis=0)
+    scored = presence(views).any(axis=0)
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
     several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1
     if several:

@@ -222,8 +222,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _scaled(self, source):
         """The views and their scalings; warns of features without a meaning for clusters."""
-        largest = [view.largest for view in source.summary.views]
-        scalings = fit_scalings(source, self.scale, largest)
+        scalings = fit_scalings(source, self.scale, source.summary.views)
         views = scaled(source.views, scalings)
         warn_of_suspects(source.views, source.names, source.columns)
         warn_of_columns(views, source.names, source.columns)

@@ -83,8 +83,7 @@ def loaded(source, *, missing=False):
 def scaled_views(views):
     """Validated views whose squares can be represented, see `fit_scalings`."""
     source = loaded(read_views(views))
-    largest = [facts.largest for facts in source.summary.views]
-    return scaled(source.views, fit_scalings(source, None, largest))
+    return scaled(source.views, fit_scalings(source, None, source.summary.views))
 
 
 def align(frames: Frames, join: Join = "outer") -> Frames:

@@ -127,7 +127,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     check_clusters(max(n_clusters, 2), len(samples))
 
     # The rows of some samples, as they are and scaled, with filled cells
-    scalings = fit_scalings(source, scale, [facts.largest for facts in summary.views])
+    scalings = fit_scalings(source, scale, summary.views)
     if count < len(samples):
         samples = _uniform_sample(source, scalings, samples, count, seed)
     rows = source.take(samples)

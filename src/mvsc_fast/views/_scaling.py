@@ -49,7 +49,7 @@ class ColumnScaling(NamedTuple):
         return scaled
 
 
-def fit_scalings(source, scale, largest):
+def fit_scalings(source, scale, facts):
     """The `ColumnScaling` of every view, so that the squares of its entries can be represented.
 
     With ``scale="standard"``, columns get mean 0 and standard deviation 1, in one pass. Missing
@@ -62,8 +62,8 @@ def fit_scalings(source, scale, largest):
     source : RowSource
         Views without infinite entries.
     scale : "standard" or None
-    largest : sequence of ndarray of shape (n_features_i,)
-        The largest absolute value of each column of each view, see `ViewFacts`.
+    facts : sequence of ViewFacts
+        What all rows of each view say.
 
     Returns
     -------
@@ -72,10 +72,10 @@ def fit_scalings(source, scale, largest):
         views if they are used as they are.
     """
     if scale is None:
-        entries = [max(0.0, float(columns.max())) for columns in largest]
+        entries = [max(0.0, float(view.largest.max())) for view in facts]
         return _powers(entries, source.n_features, source.dtype)
     # The leading digit of the largest value of each column counts 2^(18 * place).
-    places = [(np.frexp(np.maximum(columns, 0))[1] - 1) // DIGIT_BITS for columns in largest]
+    places = [(np.frexp(np.maximum(view.largest, 0))[1] - 1) // DIGIT_BITS for view in facts]
     totals = source.sum(_digit_sums, places)
     centres, deviations = _means_and_deviations(totals, np.concatenate(places))
     # Constant columns are not divided by a rounding error, and sparse ones are not centred.
