@@ -10,8 +10,7 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
-from ._lift import count_varying
-from ._rows import is_constant, spread, unit_rows
+from ._rows import column_limits, is_constant, spread, unit_rows
 
 FEW_COLUMNS = 4
 # Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
@@ -277,7 +276,7 @@ def constant_columns(X):
     """Positions of the columns of a matrix with a single value other than 0."""
     if len(X) < 2:
         return []
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # without missing cells
+    low, high = column_limits(X)
     equal = np.flatnonzero((low == high) & (low != 0)).tolist()
     return [j for j in equal if np.count_nonzero(X[:, j] == low[j]) > 1]
 
@@ -306,7 +305,7 @@ def warn_of_suspects(views, names, columns):
     """
     for X, name, titles in zip(views, names, columns, strict=True):
         # There is another warning of equal samples.
-        if titles is not None and not scipy.sparse.issparse(X) and count_varying(X):
+        if titles is not None and not scipy.sparse.issparse(X) and not is_constant(X):
             _warn_of_view(X, name, titles)
 
 

@@ -3,10 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, dense, row_hashes, sorted_rows, spread
+from ._rows import BLOCK, count_varying, dense, row_hashes, sorted_rows, spread
 
 # Views are lifted if the lengths of their rows tell something about the clusters: those of nearest
 # directions are then alike. Correlations with negative entries: groups of unequal size .5 to .8,
@@ -171,12 +170,3 @@ def centre_rows(X):
         lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
     return CentredRows(rows, lengths, centre)
-
-
-def count_varying(X):
-    """Number of columns that are not constant."""
-    if scipy.sparse.issparse(X):
-        least, largest = (dense(part).ravel() for part in (X.nanmin(axis=0), X.nanmax(axis=0)))
-    else:
-        least, largest = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    return int(np.count_nonzero(least < largest))

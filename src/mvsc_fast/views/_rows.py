@@ -288,10 +288,20 @@ def constant_views(views, consequence, names):
 
 def is_constant(X):
     """Whether all rows of a view are equal."""
-    low, high = X.min(axis=0), X.max(axis=0)
+    return count_varying(X) == 0
+
+
+def count_varying(X):
+    """Number of columns that are not constant."""
+    low, high = column_limits(X)
+    return int(np.count_nonzero(low < high))
+
+
+def column_limits(X):
+    """The smallest and the largest value of each column, without missing cells."""
     if scipy.sparse.issparse(X):
-        low, high = low.toarray(), high.toarray()
-    return bool((low == high).all())
+        return dense(X.nanmin(axis=0), None).ravel(), dense(X.nanmax(axis=0), None).ravel()
+    return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
 
 
 def unit_rows(X):
