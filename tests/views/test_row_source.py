@@ -12,7 +12,7 @@ from conftest import memory_map
 
 from mvsc_fast.views._columns import with_absent
 from mvsc_fast.views._facts import summarised
-from mvsc_fast.views._passes import drawn, labels_of
+from mvsc_fast.views._passes import drawn, label_rows
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
 from mvsc_fast.views._rows import canonical_order
@@ -80,7 +80,7 @@ def test_given_labels_stay_and_others_come_from_their_rows(views):
     source, predict = RowSource(views, rows=60), lambda views: (views[0][:, 0] > 0).astype(int)
     samples, expected = np.array([0, 59, 60, 499]), predict(views)
     expected[samples] = 7, 8, 9, 10
-    labels = labels_of(source, predict, samples, expected[samples])
+    labels, _ = label_rows(source, predict, samples, expected[samples])
     np.testing.assert_array_equal(labels, expected)
 
 

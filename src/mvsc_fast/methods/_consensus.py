@@ -20,7 +20,7 @@ from .._utils.validation import check_clusters, output_path
 from ..judge._support import warn_of_camps
 from ..views._columns import fitted_columns
 from ..views._facts import warn_of_lost
-from ..views._passes import drawn, labels_of
+from ..views._passes import drawn, label_rows
 from ..views._read import read_views
 from ..views._row_source import check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes, scaling_attributes
@@ -288,7 +288,7 @@ class ConsensusTLRR(MultiViewClusterer):
             if len(sample.samples) < source.n_samples:
                 progress.stage("prediction")
             predictor = partial(fitted.predictor, n_threads=source.threads(n_threads))
-            labels = labels_of(source, predictor, learned["samples_"], learned["labels_"])
+            labels, _ = label_rows(source, predictor, learned["samples_"], learned["labels_"])
         # Warnings of samples without a label, and of views that show different clusters.
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         names = [view.name for view in sample.views]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial, reduce
+from functools import partial
 from numbers import Integral
-from operator import add
 from os import PathLike, fspath
 from typing import Any
 
@@ -24,8 +23,8 @@ from ..judge._model_file import names_in, with_names
 from ..judge._predictor import PREDICTION, Predictor
 from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, has_names_by_view, with_absent
-from ..views._facts import Summary, warn_of_lost, warn_of_zeros
-from ..views._passes import labels_of
+from ..views._facts import warn_of_lost, warn_of_zeros
+from ..views._passes import label_rows
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
@@ -213,16 +212,14 @@ def predicted_rows(model, X):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
-    # Blocks of rows are labelled, each of which adds its summary.
-    summaries: list[Summary] = []
+    # No row has a label yet.
     no_samples, no_rows = np.empty(0, dtype=np.intp), np.empty(0, dtype=PREDICTION)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
         call = partial(predictor.predictions, n_threads=source.threads(n_threads))
-        rows = labels_of(source, call, no_samples, no_rows, summaries)
+        rows, summary = label_rows(source, call, no_samples, no_rows)
     # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
-    if not summaries:
+    if summary is None:
         return rows, None
-    summary = reduce(add, summaries)
     predictor.warn_of_rows(summary.views, source.titles)
     warn_of_zeros(summary.zeros)
     warn_of_lost(np.flatnonzero(rows["label"] < 0))

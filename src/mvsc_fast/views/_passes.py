@@ -13,6 +13,7 @@ from .._utils.messages import warn_user
 from .._utils.validation import check_clusters
 from ._columns import count_values, warn_of_columns, warn_of_suspects
 from ._facts import (
+    Summary,
     check_facts,
     refuse,
     summarise,
@@ -224,25 +225,27 @@ def _frequent(present, titles):
     return np.flatnonzero(counts >= MIN_PRESENT).tolist()
 
 
-def labels_of(source, predict, samples, labels, summaries=None):
-    """Labels of all rows of a source, given the labels of some samples; -1 for rows without any
-    view.
+def label_rows(source, predict, samples, labels):
+    """Labels of all rows of a source, given those of some samples, and the `Summary` of the rows.
 
-    ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend.
-    ``summaries`` receives the `Summary` of each block, unless rows are read by other processes.
+    ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend. Rows
+    without any view have the label -1. The summary is None if all samples have labels, or if rows
+    are read later, by other processes.
     """
     if len(samples) == source.n_samples:
-        return source.labels_like(labels)
+        return source.labels_like(labels), None
+    summaries: list[Summary] = []
     arguments = (predict, samples, labels, source.titles, source.columns, summaries)
-    return source.per_row(_labelled, labels.dtype, *arguments)
+    rows = source.per_row(_labelled, labels.dtype, *arguments)
+    return rows, summaries[0] if summaries else None
 
 
 def _labelled(first, views, predict, samples, labels, titles, columns, summaries):
-    """Labels of one block."""
+    """Labels of one block, whose summary is added to that of the blocks before it."""
     summary = summarise(first, views)
     refuse(summary.bad, titles, columns)
-    if summaries is not None:
-        summaries.append(summary)
+    # One for all blocks, because that of a wide view is large.
+    summaries[:] = [summaries[0] + summary if summaries else summary]
 
     # Samples with labels keep them, samples without any view have -1, and others are predicted.
     n = views[0].shape[0]
