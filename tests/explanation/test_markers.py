@@ -103,7 +103,7 @@ def test_only_the_best_features_of_each_view_are_kept(data):
 def test_blocks_and_sparse_views_change_nothing(data, monkeypatch):
     model, views = data
     whole = markers(model, views)
-    monkeypatch.setattr("mvsc_fast.explanation._markers.MAX_ENTRIES", 120)
+    monkeypatch.setattr("mvsc_fast.explanation._markers.MAX_RANKED_ENTRIES", 120)
     named = {"counts": scipy.sparse.csr_array(views["counts"].to_numpy()), "reals": views["reals"]}
     parts = markers(model, named)
     for name in ("effect", "auc", "p", "q"):

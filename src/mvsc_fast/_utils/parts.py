@@ -19,7 +19,7 @@ from .messages import import_extra
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-NUMBER = re.compile(r"-?[\d.]*( %)?")
+PRINTED_NUMBER = re.compile(r"-?[\d.]*( %)?")
 WIDTH = 79  # letters of a line of text
 MIN_WRAPPED = 24  # letters of a column whose text is wrapped
 MAX_ROWS, MAX_PAGE_ROWS = 12, 50  # rows of a table in text, and on a page
@@ -82,7 +82,7 @@ class Table(dict[str, np.ndarray]):
             name
             for name, column in self.items()
             if column.dtype.kind in "OUS"
-            and not all(NUMBER.fullmatch(cell) for cell in map(str, column.tolist()))
+            and not all(PRINTED_NUMBER.fullmatch(cell) for cell in map(str, column.tolist()))
         ]
 
     def to_frame(self) -> DataFrame:

@@ -11,7 +11,7 @@ from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
 from .messages import counted, warn_user
 
-BLOCK = 256  # rows of a dense matrix that are compared at a time
+COMPARED_ROWS = 256  # rows of a dense matrix that are compared at a time
 # Limit and use of the memory of a container, and its reclaimable part, the cache of files that were
 # not read lately: of cgroups, version 2 and 1.
 CGROUPS = [
@@ -278,8 +278,8 @@ def _asymmetry(A):
         difference = abs(A - A.T)
         return difference.max() if difference.nnz else 0.0
     return max(
-        float(np.abs(A[j : j + BLOCK, j:] - A[j:, j : j + BLOCK].T).max())
-        for j in range(0, len(A), BLOCK)
+        float(np.abs(A[j : j + COMPARED_ROWS, j:] - A[j:, j : j + COMPARED_ROWS].T).max())
+        for j in range(0, len(A), COMPARED_ROWS)
     )
 
 

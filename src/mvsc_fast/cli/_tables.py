@@ -163,17 +163,17 @@ def _read_text(path, name, reading):
     text = [j for j in whole if j != id_column and has_point(head[j])]
     text += [] if id_column is None else [id_column]
 
-    def read_cells(text):
+    def parse(text):
         with warnings.catch_warnings():
             # A part of a column may be text.
             warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
             return pandas.read_csv(io.BytesIO(content), **options, dtype=dict.fromkeys(text, str))
 
-    cells = read_cells(text)
+    cells = parse(text)
     # Whole numbers in the first rows do not tell what points in later ones mean.
     whole = [j for j in whole if cells[j].dtype.kind == "f"]
     if late := [j for j in whole if (cells[j] % 1 > 0).any()]:
-        cells = read_cells(text + late)
+        cells = parse(text + late)
     if id_column is not None and cells[id_column].isna().any():  # NA may be an id
         options |= {"usecols": [id_column], "na_values": [""], "dtype": str}
         cells[id_column] = pandas.read_csv(io.BytesIO(content), **options)[id_column]

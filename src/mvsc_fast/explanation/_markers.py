@@ -15,7 +15,7 @@ from .._utils.types import Estimator, Views
 from ..views._rows import dense
 from ._bind import bind_views
 
-MAX_ENTRIES = 2**22  # of a view that are ranked at once
+MAX_RANKED_ENTRIES = 2**22  # of a view that are ranked at once
 N_PRINTED = 3  # features of each cluster
 NO_TEST = (
     "The clusters were found from the same features: p and q rank features, and are not "
@@ -196,7 +196,7 @@ def membership(codes, c):
 def column_blocks(X):
     """Yield the columns of a view as dense blocks of a bounded size."""
     X = X.tocsc() if scipy.sparse.issparse(X) else X
-    for columns in gen_batches(X.shape[1], max(1, MAX_ENTRIES // max(1, X.shape[0]))):
+    for columns in gen_batches(X.shape[1], max(1, MAX_RANKED_ENTRIES // max(1, X.shape[0]))):
         yield dense(X[:, columns])
 
 

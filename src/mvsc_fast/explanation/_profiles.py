@@ -21,7 +21,7 @@ from ._plots import plot_markers
 N_PROFILED = 10  # features of each cluster, and as many words of texts
 N_DESCRIBED, N_DESCRIBED_WORDS = 4, 3  # features of each cluster in words, and words of texts
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
-ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
+MEAN_ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
 TEXT_KINDS = ("obj", "str", "utf8", "categor", "enum", "large_string", "dictionary")  # of columns
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 
@@ -93,7 +93,7 @@ def _describe(block, member):
         sums = member @ values
         value, overall = sums / counts, sums.sum(axis=0) / counts.sum(axis=0)
     # The mean of a standardised column is 0 but for rounding.
-    overall[np.abs(overall) < ROUNDING * np.abs(values).max(axis=0, initial=0)] = 0
+    overall[np.abs(overall) < MEAN_ROUNDING * np.abs(values).max(axis=0, initial=0)] = 0
     is_binary = (values.min(axis=0, initial=0) == 0) & (values.max(axis=0, initial=0) == 1)
     is_binary[is_binary] = np.isin(values[:, is_binary], (0, 1)).all(axis=0)
     return value, overall, standardised_differences(block, member, counts), is_binary

@@ -15,9 +15,9 @@ MAX_PAIRED = 500  # maximum number of samples whose pairs are counted
 LEVEL_WIDTH, MIN_STABILITY, SURE_PREDICTABILITY = 0.2, 0.85, 0.9
 MIN_CLUSTER, MIN_GROUP = 20, 5  # samples of a cluster that is divided, and of a group
 MAX_SAMPLES = 1000  # of a cluster that are used, evenly spaced
-# A group is reported if the modularity of the division is at least MIN_MODULARITY, and exceeds
+# A group is reported if the modularity of the division is at least MIN_DIVISION, and exceeds
 # those of the copies by GAP of what is left up to 1. The first saves the copies of most clusters.
-MIN_MODULARITY, GAP, N_COPIES = 0.6, 1 / 3, 4
+MIN_DIVISION, GAP, N_COPIES = 0.6, 1 / 3, 4
 
 
 def agreement(labellings):
@@ -90,7 +90,7 @@ def hidden_groups(used, samples, labels, seed):
         labellings, scores = scored_labellings(rows, 2)
         best = int(scores.argmax())
         sizes = np.bincount(labellings[best], minlength=2)
-        if scores[best] < MIN_MODULARITY or sizes.min() < MIN_GROUP:
+        if scores[best] < MIN_DIVISION or sizes.min() < MIN_GROUP:
             continue
         # The copies cost most, and are made only for divisions that pass the first test.
         copies = max(scored_labellings(rotated(rows, copy), 2)[1].max() for copy in seeds)

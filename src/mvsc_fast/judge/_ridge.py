@@ -15,12 +15,12 @@ from ..views._view_rows import ViewRows
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
 from ._scores import ROUNDING, corrected_modularity
 
-RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
+LABEL_RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 # Maximum number of samples, evenly spaced, that the regressions are fitted on: Gram matrices and
 # leverages of 10 000 took a fifth of a fit.
 REGRESSED = 4096
 REFINEMENTS = 4  # at most, of all labels; ten have no better labels (bench/unequal.py)
-MAX_COLUMNS = 1024  # of one-hot labels in one product
+MAX_INDICATORS = 1024  # of one-hot labels in one product
 
 
 def mutual_information(a, b, n_clusters):
@@ -176,7 +176,7 @@ class LeaveOneOutRidge:
         self._columns = ColumnMap(self.predict, len(F))
         F = F[fitted]
         n, d = F.shape
-        g = np.float32(RIDGE * n / min(n, d if rank is None else rank))
+        g = np.float32(LABEL_RIDGE * n / min(n, d if rank is None else rank))
         self._thin = d < n
         if not self._thin:
             # With more features than samples, the inverse of the kernel has all that is needed.
@@ -250,7 +250,7 @@ class LeaveOneOutRidge:
         maps = [self._columns] if add is None else [self._columns, add]
         out = []
         # Blocks of labellings bound the memory of the indicators.
-        step = max(1, MAX_COLUMNS // n_clusters)
+        step = max(1, MAX_INDICATORS // n_clusters)
         for start in range(0, len(labellings), step):
             block = labellings[start : start + step]
             for parts in zip(*(column_map(block, n_clusters) for column_map in maps), strict=True):
@@ -280,7 +280,7 @@ class ColumnMap:
         for labels in labellings:
             bits = np.packbits(labels == clusters, axis=1)
             keys.append([row.tobytes() for row in bits])
-        if len(self._columns) > MAX_COLUMNS:
+        if len(self._columns) > MAX_INDICATORS:
             self._columns.clear()
         # New clusters are mapped in one product, in the order in which they occur.
         new = [key for key in dict.fromkeys(chain(*keys)) if key not in self._columns]

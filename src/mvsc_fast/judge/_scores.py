@@ -18,7 +18,7 @@ MAX_ITERATIONS = 100
 # Calibrated by bench/doubts.py. Noise of 300 samples reaches a predictability of .5 to .8 and a
 # modularity of .25 to .5, except in two or three columns. The sixteen sets have more of at least
 # one of them.
-MIN_PREDICTABILITY, MIN_MODULARITY, MIN_SAMPLES = 0.85, 0.5, 200
+MIN_PREDICTABILITY, MIN_MODULARITY, MIN_DOUBTED = 0.85, 0.5, 200
 # Below it, labels of nine tenths of the samples agree with those of all no better
 # (bench/changes.py).
 MIN_AGREEMENT = 0.6
@@ -165,7 +165,7 @@ def warn_of_doubts(n_samples, predictability, modularity, agreement):
         Of the final labels with those that were fused, see `ConsensusTLRR`.
     """
     is_doubtful = predictability < MIN_PREDICTABILITY and modularity < MIN_MODULARITY
-    if n_samples >= MIN_SAMPLES and is_doubtful:
+    if n_samples >= MIN_DOUBTED and is_doubtful:
         warn_user(
             f"clusters of noise are as predictable ({predictability:.2f}) and have as large a "
             f"modularity ({modularity:.2f} of at most 1) as these: they may be arbitrary, or miss "

@@ -133,11 +133,11 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
         return ConsensusLabels(labels, n_tuples, 0.0)
     # The most frequent tuples are fused; the others follow the most similar of them.
     kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, MIN_TUPLES * n_clusters)])
-    labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
+    labels, gap = _cut_tuples(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
     return ConsensusLabels(_extended(labels, tuples, size, kept)[member], n_tuples, gap)
 
 
-def _cut(tuples, size, n_clusters, seed, n_threads, callback):
+def _cut_tuples(tuples, size, n_clusters, seed, n_threads, callback):
     """Labels of the tuples, and the duality gap of the TLRR problem."""
     # Slices say which tuples a labelling joins; lam keeps tubes of half of the labellings.
     agree = tuples.T[:, :, None] == tuples.T[:, None, :]

@@ -29,8 +29,8 @@ from ._ensemble import fused_labels
 # large group cut into equal slices to groups of their true sizes (bench/unequal.py).
 UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 0.5
 # In weak structure the modularity is largest if outliers are clusters and the rest is in one. The
-# share of clusters that have less than SMALL of the mean size is therefore subtracted.
-SMALL_CLUSTERS, SMALL = 0.25, 0.03
+# share of clusters that have less than SMALL_SHARE of the mean size is therefore subtracted.
+SMALL_CLUSTERS, SMALL_SHARE = 0.25, 0.03
 # The likelihood of Gaussian clusters is added if there are few columns, all continuous, and several
 # times as many samples, and if the best labelling by all other scores has such a likelihood at
 # least (bench/unequal.py). It misleads in more columns, in discrete ones, and in subspaces, which
@@ -295,7 +295,7 @@ def _total(candidates, n_clusters):
 
 def _share_of_small(labellings, n_clusters):
     """Share of the clusters that have few samples, for each labelling."""
-    limit = SMALL * labellings.shape[1] / n_clusters
+    limit = SMALL_SHARE * labellings.shape[1] / n_clusters
     sizes = [np.bincount(labels, minlength=n_clusters) for labels in labellings]
     return np.array([np.count_nonzero(size <= limit) for size in sizes]) / n_clusters
 

@@ -14,7 +14,7 @@ from .._utils.types import Affinity, FloatArray, Tensor
 from .._utils.validation import check_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
-from ..similarity._factors import SCALES, view_scales
+from ..similarity._factors import RIDGE_SCALES, view_scales
 from ..spectral._cut import symmetric_sum
 from ..views._frames import is_frame, only_in, read_frame, view_title
 from ..views._row_source import RowSource
@@ -28,7 +28,7 @@ AFFINITIES = {
 AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "precomputed"]
 NAMES = get_args(AffinityName)
 N_DISTANCES = 120  # number of samples whose triangles are compared
-ROUNDING = 1e-12  # largest error of a distance, in units of the largest one
+DISTANCE_ROUNDING = 1e-12  # largest error of a distance, in units of the largest one
 
 
 def check_affinity_parameter(value, name):
@@ -132,7 +132,7 @@ class RecoveryClusterer(MultiViewClusterer):
         # Self-representation may have two slices for a view.
         features, v = ([], len(views)) if self._precomputed else (views, len(views))
         if isinstance(self.affinity, str) and self.affinity == "self_representation":
-            v = sum(len(view_scales(*X.shape, SCALES)) for X in views)
+            v = sum(len(view_scales(*X.shape, RIDGE_SCALES)) for X in views)
         self._check_slices(views, v, features)
 
     def _view_support(self, views, labels):
@@ -227,7 +227,7 @@ def _doubt_of(S):
     if (off_diagonal == off_diagonal[0]).all():
         return "has equal similarities of all samples, which contain no clusters"
     # The roots of squared distances and of 1 - r are distances, as those of distances are.
-    least = ROUNDING * off_diagonal.max()
+    least = DISTANCE_ROUNDING * off_diagonal.max()
     if np.abs(np.diag(S)).max() > least or off_diagonal.min() < -least:
         return None
     if off_diagonal.max() <= 4 * off_diagonal.min():  # then the triangle inequality always holds

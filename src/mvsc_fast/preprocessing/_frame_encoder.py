@@ -114,7 +114,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """
         # Groups of the user, or one view for each kind of column.
         columns = getattr(X, "columns", ()) if self.groups is None else self._columns()
-        check_columns(X, columns)
+        check_frame(X, columns)
         kinds = {column: kind_of(X[column], column) for column in columns}
         if self.groups is None:
             groups = groups_by_kind(kinds)
@@ -150,7 +150,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             The views, with the index of X. Those of text have sparse columns.
         """
         check_is_fitted(self)
-        check_columns(X, self.kinds_)
+        check_frame(X, self.kinds_)
         import pandas as pd
 
         views = {}
@@ -212,7 +212,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return [column for columns in self.groups.values() for column in columns]
 
 
-def check_columns(X, columns):
+def check_frame(X, columns):
     """Raise an error unless X is a pandas data frame that has each of the columns once."""
     if not (hasattr(X, "iloc") and hasattr(X, "columns")):
         raise TypeError(

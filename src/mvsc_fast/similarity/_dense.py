@@ -13,7 +13,7 @@ from .._utils.parameters import CHECKS, check_flag, check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Tensor, Views
 from ..views import scaled_views
 from ..views._rows import row_mean, unit_rows
-from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
+from ._factors import RIDGE_SCALES, check_scales, relative_ridge, spd_inverse, view_scales
 from ._sparse import self_tuning, sparse_ridge_similarities
 
 EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below which it is rounding
@@ -22,7 +22,7 @@ EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below wh
 def self_representation(
     views: Views,
     *,
-    scales: Numbers = SCALES,
+    scales: Numbers = RIDGE_SCALES,
     scale_neighbors: int = 10,
     cap: float = 1.5,
     sparse: bool = False,
@@ -89,7 +89,7 @@ def self_representation(
     return ridge_similarities(views, scales, scale_neighbors, cap)
 
 
-def ridge_similarities(views, scales=SCALES, scale_neighbors=10, cap=1.5):
+def ridge_similarities(views, scales=RIDGE_SCALES, scale_neighbors=10, cap=1.5):
     """`self_representation` of validated views."""
     n = views[0].shape[0]
     slices = [

@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from .._utils.parameters import check_number
 from ..views._rows import SMALL_BLOCK, dense
 
-SCALES = (0.5, 5.0)
+RIDGE_SCALES = (0.5, 5.0)
 
 
 class Factors(NamedTuple):
@@ -135,7 +135,7 @@ def spd_inverse(A):
     return inverse
 
 
-def view_factors(views, scales=SCALES, present=None, ranks=None):
+def view_factors(views, scales=RIDGE_SCALES, present=None, ranks=None):
     """Factors of all slices: every view with the first scale, then further scales of some views.
 
     Parameters

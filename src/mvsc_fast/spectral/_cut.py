@@ -16,7 +16,7 @@ N_COMPARED = 3  # centres that each step of `even_starts` compares
 # Wider points enter `even_starts` by this number of random projections, which keep squared
 # distances up to a seventh (Johnson & Lindenstrauss 1984): a step reads all points, and those of
 # 400 columns take more time than a graph's eigenvectors.
-MAX_COLUMNS = 100
+MAX_PROJECTIONS = 100
 
 
 def symmetric_sum(tensor, *, keep_diagonal=False):
@@ -90,8 +90,8 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
     ndarray of shape (n_clusters, k)
     """
     rows, width = points, points.shape[1]
-    if width > MAX_COLUMNS:
-        directions = np.random.RandomState(0).standard_normal((width, MAX_COLUMNS))
+    if width > MAX_PROJECTIONS:
+        directions = np.random.RandomState(0).standard_normal((width, MAX_PROJECTIONS))
         rows = points @ directions.astype(points.dtype)
     # A product of few rows with columns that are contiguous takes half the time.
     squares, columns = np.einsum("ij,ij->i", rows, rows), np.ascontiguousarray(rows.T)

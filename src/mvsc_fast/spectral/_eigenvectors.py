@@ -24,7 +24,7 @@ NEAR = 0.95  # Ritz value from which connected components are counted: it is a b
 # does not suffice, as for eigenvalues that have more eigenvectors than the block has columns, this
 # exponent grows, at most by this factor: then the columns are close to eigenvectors.
 SPREAD, DEGREES = 7.0, (4, 200)
-USUAL_FILTERS, MAX_GROWTH = 12, 2.5
+USUAL_FILTERS, MAX_SPREAD_GROWTH = 12, 2.5
 # Part of a unit column that is orthogonal to the columns before it, below which Cholesky's method
 # gives no orthogonal basis; of the pivot of a dependent column rounding decides the sign. In fits
 # of five sets, the least is .03.
@@ -168,7 +168,7 @@ def _filtered_iteration(N, degree, count, start, n_threads):
         residuals = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
         if residuals.max() <= tolerance:
             return values[:count], X
-        spread = SPREAD * np.clip(k / USUAL_FILTERS, 1, MAX_GROWTH)
+        spread = SPREAD * np.clip(k / USUAL_FILTERS, 1, MAX_SPREAD_GROWTH)
         X = _filter(N, values, count, residuals.max() / tolerance, spread, X, NX, n_threads)
     raise scipy.linalg.LinAlgError(
         f"only {np.count_nonzero(residuals <= tolerance)} of {count} eigenvectors of the affinity "

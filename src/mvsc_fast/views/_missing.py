@@ -15,7 +15,7 @@ from .._utils.messages import counted
 from .._utils.types import View
 from ._anndata import is_anndata
 from ._frames import are_same_ids, is_frame
-from ._read import read_table
+from ._read import read_view
 from ._row_source import check_matrix, is_dask, is_stored
 from ._rows import (
     BLOCK,
@@ -82,7 +82,7 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
 
 def _matrix_in_memory(X):
     """A view as an array or csr_array of floats; raise ValueError if it is not in memory."""
-    values = read_table(X, "X").values
+    values = read_view(X, "X").values
     is_foreign = is_anndata(X) or is_frame(X) and not hasattr(X, "iloc")
     if is_foreign or is_dask(values) or is_stored(values):
         raise ValueError(

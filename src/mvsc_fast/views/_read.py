@@ -36,7 +36,7 @@ def read_views(X, *, min_samples=2):
     matrices, listed = listed_views(X)
     names = [name for name, _ in matrices]
     titles = [view_title(name) for name in names] if listed else ["X"]
-    tables = [read_table(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
+    tables = [read_view(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
     values = [table.values for table in tables]
     about = {
         "titles": titles,
@@ -106,7 +106,7 @@ def _is_array(X):
     return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__buffer__"))
 
 
-def read_table(X, title):
+def read_view(X, title):
     """A view as a `Frame` whose rows can be read; raise ValueError if it is not a table."""
     if type(X) is np.ndarray and X.dtype.kind in "fiub":
         return Frame(X)
