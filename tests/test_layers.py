@@ -1,4 +1,4 @@
-"""The folders are layers: each imports, and cimports, only those before it."""
+"""The folders are layers: each imports, and cimports, only those before it; files are short."""
 
 import ast
 import importlib
@@ -70,6 +70,17 @@ def test_every_entry_has_its_place():
     code = (".py", ".pyx", ".so", ".pyd")  # a wheel has no .pyx
     entries = {entry_of(path) for path in SRC.rglob("*") if path.suffix in code}
     assert entries - {"__init__", "__main__"} == {*BASE, *LAYERS, *TOOLS} - {"include"}
+
+
+def test_modules_have_a_length_that_is_read_at_once():
+    limits = {".py": 400, ".pyx": 699, ".pxd": 699, ".h": 699}
+    programs = SRC / "include" / "mvsc_predict.h"  # which programs in C include alone
+    too_long = {}
+    for path in SRC.rglob("*"):
+        limit = None if path == programs else limits.get(path.suffix)
+        if limit is not None and len(path.read_text(encoding="utf-8").splitlines()) > limit:
+            too_long[str(path.relative_to(SRC))] = limit
+    assert too_long == {}
 
 
 @pytest.mark.parametrize("folder", ["bench", "examples", "docs"])
