@@ -78,12 +78,9 @@ class Table(dict[str, np.ndarray]):
 
     def _text_columns(self):
         """Names of the columns of text, unless it is numbers or percentages."""
-        return [
-            name
-            for name, column in self.items()
-            if column.dtype.kind in "OUS"
-            and not all(PRINTED_NUMBER.fullmatch(cell) for cell in map(str, column.tolist()))
-        ]
+        names = [name for name, column in self.items() if column.dtype.kind in "OUS"]
+        cells = {name: map(str, self[name].tolist()) for name in names}
+        return [name for name in names if not all(map(PRINTED_NUMBER.fullmatch, cells[name]))]
 
     def to_frame(self) -> DataFrame:
         """Return the table as a data frame.
