@@ -22,7 +22,7 @@ from ._columns import (
 from ._matching import ANY, check_ids, match_views
 from ._outputs import check_printable, errors_of, note_user, shown_name
 from ._saved import Saved
-from ._tables import Reading, Table, read_table, table_kind, without_packing
+from ._tables import FileTable, Reading, read_table, table_kind, without_packing
 
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
 ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
@@ -249,7 +249,7 @@ def _read_tables(kinds, readings, options):
                 contents[path] = _read_array(path, options.lazy, readings[path].transposed)
             else:
                 contents[path] = read_table(path, shown_name(path), kind, readings[path])
-    tables = [table for table in contents.values() if isinstance(table, Table)]
+    tables = [table for table in contents.values() if isinstance(table, FileTable)]
     turned = [table for table in tables if table.reading.transposed]
     if saved and not tables and (saved.encoder or len(kinds) < len(options.names)):
         raise ValueError(
@@ -277,13 +277,13 @@ def _read_tables(kinds, readings, options):
         for name, path, selection in _views_of_files(readings, options):
             files.append(shown_name(path))
             views[name] = contents[path]
-            if isinstance(contents[path], Table):
+            if isinstance(contents[path], FileTable):
                 views[name] = view_of_table(contents[path], selection, options)
                 features[path] += list(views[name].columns)
         may_be_turned = len(kinds) == 1 and not turned and not options.square
         hint = "; --transpose if these are samples" if may_be_turned else ""
         for path, table in contents.items():
-            if isinstance(table, Table) and saved is None:
+            if isinstance(table, FileTable) and saved is None:
                 text = orientation(table, None if options.square else features[path])
                 table.notes.append(text + hint)
     for table in tables if saved else ():

@@ -62,7 +62,7 @@ class Reading(NamedTuple):
 
 
 @dataclass
-class Table:
+class FileTable:
     """A table as its file has it, or turned so that samples are rows."""
 
     name: str  # of the file
@@ -89,7 +89,7 @@ def table_kind(path):
 
 
 def read_table(path, name, kind, reading):
-    """The `Table` of a file."""
+    """The `FileTable` of a file."""
     pandas = import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
     read = _read_parquet if kind in PARQUET else _read_excel if kind in EXCEL else _read_text
     names, cells, id_column, notes = read(path, name, reading)
@@ -118,7 +118,7 @@ def read_table(path, name, kind, reading):
     titles = [names[j] or str(j + 1) for j in used]
     cells, ids = pandas.DataFrame(columns, cells.index[:n]), None if ids is None else ids[:n]
     unit = "line" if read is _read_text else "row"
-    return Table(name, titles, cells, words, ids, unit, notes, reading)
+    return FileTable(name, titles, cells, words, ids, unit, notes, reading)
 
 
 # ---------------------------------------------------------------------------------------- formats

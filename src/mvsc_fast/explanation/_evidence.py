@@ -57,7 +57,7 @@ def judge_labels(fit):
         scores = np.empty_like(indicators)
         scores[order] = judge.ridge.predict(indicators[order])
         # True and predicted labels, by part of the features.
-        true, predicted = zip(*judge.predictions(labelling, c), strict=True)
+        true, predicted = zip(*judge.label_pairs(labelling, c), strict=True)
         true, predicted = np.concatenate(true, axis=1)[0], np.concatenate(predicted, axis=1)[0]
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)

@@ -96,10 +96,9 @@ class Judge:
 
     def __call__(self, labellings, n_clusters, score=mutual_information):
         """Predictability J of every labelling of shape (n,), integers below ``n_clusters``."""
-        predictions = self.predictions(labellings, n_clusters)
-        return _mean_agreement(predictions, n_clusters, score)
+        return _mean_agreement(self.label_pairs(labellings, n_clusters), n_clusters, score)
 
-    def predictions(self, labellings, n_clusters):
+    def label_pairs(self, labellings, n_clusters):
         """For each map, given and predicted labels of the samples that it scores.
 
         The first two maps score the subsample, the third scores all samples.
