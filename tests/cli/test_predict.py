@@ -304,6 +304,7 @@ def test_a_summary_counts_what_a_regular_run_keeps(cohort, tmp_path, capsys):
     n = len(some)
     assert summary["without_view"] == {"rna": 0, "mirna": n} and summary["unlike_share"] is None
     assert len(summary["clusters"]) == 3 and summary["complete"] == summary["unlike"] == 0
+    assert "no new sample has all views, so the share of unlike" in capsys.readouterr().err
     sizes = [(table.cluster == c).sum() for c in range(3)]
     assert [row["samples"] for row in summary["clusters"]] == sizes and 0 in sizes
 

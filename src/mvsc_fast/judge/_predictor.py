@@ -100,7 +100,10 @@ class Predictor:
         """
         complete = predictions["complete"] == 1
         far, m = np.count_nonzero(predictions["unlike"][complete] == 1), np.count_nonzero(complete)
-        if m == 0 or not self.has_limits:
+        if not self.has_limits:
+            return
+        if m == 0:
+            log("no new sample has all views, so the share of unlike ones is not known")
             return
         of_all_views = "" if m == len(complete) else " with all views"
         subject = f"{far} of {counted(m, 'new sample')}{of_all_views} ({far / m:.1%})"
