@@ -194,6 +194,18 @@ def test_the_text_has_the_modularities_and_a_line_for_each_view(result):
     assert result.sentence in result._repr_html_()
 
 
+def test_the_text_says_what_looks_like_clusters_where_structure_is_found(result):
+    sure = replace(result, p_value=0.05)
+    for test, is_told in (
+        (sure, True),
+        (replace(sure, p_value=0.051), False),
+        (replace(sure, permuted=("a",)), False),
+    ):
+        told = [line for line in str(test).splitlines() if "batches" in line]
+        assert len(told) == is_told, test
+        assert all(word in line for line in told for word in ("time or space", "repeated samples"))
+
+
 def test_the_picture_has_a_row_for_all_views_and_for_each(result):
     ax = result.plot()
     names = [tick.get_text() for tick in ax.get_yticklabels()]

@@ -126,6 +126,11 @@ class StructureTest(ShortRepr):
         if not self.permuted:
             limit = self.thresholds.max()
             lines.append(f"Noise that is not Gaussian may have a modularity of up to {limit:.2f}.")
+            if self.p_value <= LEVEL:
+                lines.append(
+                    "The test cannot tell clusters from a shift between batches, a continuum along "
+                    "a curve or over a plane, such as time or space, or repeated samples."
+                )
         lines += [
             f"  view {name!r} alone: p = {test.p_value:.3g}, z = {test.z:.1f}"
             for name, test in self.each.items()
