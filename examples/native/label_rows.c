@@ -4,7 +4,7 @@
  *
  * One .npy file for each view of the fit, in their order, float32 or float64; "-" for a view that all
  * samples lack, and NaN for missing cells and rows. One label per line, -1 for a sample that lacks all
- * views.
+ * views; then, on standard error, how many of the labelled samples are unlike the fitted ones.
  *
  *     cp "$(python -c 'import mvsc_fast; print(mvsc_fast.get_include())')/mvsc_predict.h" .
  *     cc -O3 -I. label_rows.c -o label_rows -lm
@@ -102,20 +102,23 @@ static int read_views(const mvsc_model *model, char **paths, double **views, ptr
     return *m >= 0;
 }
 
-/* Print the labels of all rows, a batch at a time; a status. */
+/* Print the labels of all rows, a batch at a time, and the number of unlike rows; a status. */
 static int label(const mvsc_model *model, double *const *views, ptrdiff_t m)
 {
     const void **rows = malloc((size_t)model->n_inputs * sizeof *rows);
     size_t size = mvsc_model_workspace(model, BATCH);
     void *workspace = malloc(size);
+    float *scores = malloc(BATCH * (size_t)model->n_clusters * sizeof *scores);
     static int64_t labels[BATCH];
-    ptrdiff_t first, i, r;
-    int status = rows == NULL || workspace == NULL ? MVSC_MODEL_NO_MEMORY : MVSC_MODEL_OK;
+    static int8_t unlike[BATCH];
+    ptrdiff_t first, i, r, n_compared = 0, n_unlike = 0;
+    int status = rows == NULL || workspace == NULL || scores == NULL ? MVSC_MODEL_NO_MEMORY
+                                                                      : MVSC_MODEL_OK;
     for (first = 0; first < m && status == MVSC_MODEL_OK; first += BATCH) {
         ptrdiff_t count = m - first < BATCH ? m - first : BATCH;
         for (i = 0; i < model->n_inputs; i++)
             rows[i] = views[i] == NULL ? NULL : views[i] + first * mvsc_model_columns(model, i);
-        status = mvsc_model_predict(model, count, rows, MVSC_ROWS_FLOAT64, workspace, size, NULL,
+        status = mvsc_model_predict(model, count, rows, MVSC_ROWS_FLOAT64, workspace, size, scores,
                                     labels);
         for (r = 0; r < count && (status == MVSC_MODEL_OK || labels[r] >= -1); r++)
             printf("%" PRId64 "\n", labels[r]);
@@ -123,7 +126,16 @@ static int label(const mvsc_model *model, double *const *views, ptrdiff_t m)
             fprintf(stderr, "row %td of %s: infinite entries, or cells that cannot be filled\n",
                     first + r, -2 - labels[r] < model->n_inputs
                     ? mvsc_model_name(model, (ptrdiff_t)(-2 - labels[r]), -1) : "the scores");
+        if (status == MVSC_MODEL_OK)
+            status = mvsc_model_margins(model, count, scores, NULL, unlike);
+        for (r = 0; r < count && status == MVSC_MODEL_OK; r++) {
+            n_compared += unlike[r] >= 0;
+            n_unlike += unlike[r] > 0;
+        }
     }
+    if (status == MVSC_MODEL_OK)
+        fprintf(stderr, "%td of %td rows are unlike the fitted ones\n", n_unlike, n_compared);
+    free(scores);
     free(workspace);
     free(rows);
     return status;

@@ -55,9 +55,12 @@ def test_the_program_labels_new_rows_as_python_does(program, case):
     model, new, files = case
     with pytest.warns(UserWarning, match="cells are filled"):
         expected = model.predict(new)
+        _, unlike = model.predict_margin(new, return_unlike=True)
+    assert unlike.any()
     for given in (files, [*files[:2], "-", files[3]]):  # the second view is not used
         found = run(program, *given)
-        assert found.returncode == 0 and not found.stderr
+        assert found.returncode == 0
+        assert found.stderr == f"{unlike.sum()} of 1200 rows are unlike the fitted ones\n"
         np.testing.assert_array_equal(np.array(found.stdout.split(), dtype=int), expected)
     new["a"][:] = np.nan
     with pytest.warns(UserWarning, match="cells are filled"):
