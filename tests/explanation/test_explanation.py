@@ -177,6 +177,18 @@ def test_groups_of_views_that_show_different_clusters_are_numbered():
     assert [remark[:12] for remark in remarks] == ["group 1 of 2"] * 2 + ["group 2 of 2"] * 2
 
 
+def test_the_text_has_the_agreements_of_up_to_twelve_views(consensus, data):
+    z = f"{consensus.view_agreement_[0, 1]:.1f}"
+    text = str(explain(consensus, data[0]))
+    assert re.search(rf"\nAgreement of the views\n +0 +1 +2\n +0 +{z} ", text)
+    agreement = f"Rand index with the labels is {consensus.fused_agreement_:.2f}"
+    assert agreement in " ".join(text.split())
+    views = [data[0][i % 2] for i in range(13)]
+    many = explain(fitted_consensus(views), views)
+    assert part(many, "Agreement of the views").table is None
+    assert "The table of 13 views is left out; the model has it: view_agreement_." in words(many)
+
+
 def test_the_certificate_of_tlrr_is_told_and_texts_fit_a_terminal(tlrr, data, explanation):
     told = explain(tlrr, data[0][:2])
     assert part(told, "How the labels were chosen").sentences == [

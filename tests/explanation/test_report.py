@@ -113,6 +113,7 @@ def test_a_report_has_both_halves_and_needs_no_network(report, explanation):
         assert whole.count(warning) == 1
     for part in (*told.findings, *told.computation):
         assert all(line in whole for text in part.sentences for line in text.splitlines())
+        assert str(part) in str(told)
     pictures = [part.pictures for part in (*told.findings, *told.computation)]
     assert report.count("<figure") == sum(map(len, pictures)) == 9
 

@@ -109,8 +109,10 @@ class Explanation:
     methods_paragraph: str
 
     def __str__(self):
-        parts = [*self.findings, Part("Methods paragraph", None, [self.methods_paragraph])]
-        return "\n\n".join([self.title, *map(str, parts)])
+        # A part may have only pictures.
+        parts = [*self.findings, *self.computation]
+        texts = [str(part) for part in parts if part.table is not None or part.sentences]
+        return "\n\n".join([self.title, *texts])
 
     __repr__ = __str__
 

@@ -138,10 +138,14 @@ def computation_parts(fit, paragraph):
 
 
 def _agreement_parts(fit):
-    """How far each two views agree, if the model knows it and the table is not too large."""
-    names, agreement = fit.names, getattr(fit.model, "view_agreement_", None)
-    if agreement is None or np.isnan(agreement).all() or len(names) > MAX_ROWS:
+    """How far each two views agree, if the model knows it."""
+    title, names = "Agreement of the views", fit.names
+    agreement = getattr(fit.model, "view_agreement_", None)
+    if agreement is None or np.isnan(agreement).all():
         return []
+    if len(names) > MAX_ROWS:
+        sentence = f"The table of {len(names)} views is left out; the model has it: view_agreement_"
+        return [Part(title, None, [f"{sentence}."])]
     # Numbers above the columns, because names would make the table too wide.
     columns = {"": [str(i) if name == i else f"{i} {name}" for i, name in enumerate(names)]}
     for i, values in enumerate(agreement):
@@ -150,7 +154,7 @@ def _agreement_parts(fit):
         "By how many standard deviations two views agree on the neighbours of samples more than by "
         f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
     )
-    return [Part("Agreement of the views", Table(columns), [sentence])]
+    return [Part(title, Table(columns), [sentence])]
 
 
 def counts_part(counts):
