@@ -168,13 +168,21 @@ def test_all_excluded_views_have_a_remark(data):
     assert len(part(told, "Warnings").sentences) == 3
 
 
-def test_groups_of_views_that_show_different_clusters_are_numbered():
+def test_remarks_and_the_warning_name_the_same_group_of_views():
+    """The labels follow the clearer views, which are not the first ones."""
     rng = np.random.default_rng(0)
-    one, other = (rng.permutation(np.arange(300) % 3) for _ in range(2))
-    centres = 8 * np.eye(3, 12)
-    views = [centres[y] + rng.standard_normal((300, 12)) for y in (one, one, other, other)]
-    remarks = explain(fitted_consensus(views), views).views["remark"].tolist()
-    assert [remark[:12] for remark in remarks] == ["group 1 of 2"] * 2 + ["group 2 of 2"] * 2
+    weak, clear = (rng.permutation(np.arange(300) % 3) for _ in range(2))
+    clusters = {"a": (4, weak), "b": (4, weak), "c": (12, clear), "d": (12, clear)}
+    views = {
+        name: distance * np.eye(3, 12)[y] + rng.standard_normal((300, 12))
+        for name, (distance, y) in clusters.items()
+    }
+    model = fitted_consensus(views)
+    assert "The labels mostly follow views 'c', 'd'" in model.warnings_[-1]
+    remarks = explain(model, views).views["remark"].tolist()
+    others, followed = "group a, b, which shows other clusters", "group c, d, which the labels"
+    assert [others in remark for remark in remarks] == [True, True, False, False]
+    assert [followed in remark for remark in remarks] == [False, False, True, True]
 
 
 def test_the_text_has_the_agreements_of_up_to_twelve_views(consensus, data):

@@ -214,10 +214,12 @@ def _count_missing(first, views):
 def _remarks(fit, support):
     """A remark on each view, or ""."""
     remarks, agreement = [""] * len(fit.names), getattr(fit.model, "view_agreement_", None)
-    groups = [] if agreement is None else camps(agreement, len(fit.samples))
-    for number, group in enumerate(groups, 1):
+    groups = [] if agreement is None else camps(agreement, len(fit.samples), support)
+    for number, group in enumerate(groups):
+        meaning = "shows other clusters" if number else "the labels mostly follow"
+        listed = ", ".join(str(fit.names[i]) for i in group)
         for i in group:
-            remarks[i] = f"group {number} of {len(groups)} that show different clusters"
+            remarks[i] = f"in the group {listed}, which {meaning}"
     for i, name in enumerate(fit.names):
         if name in fit.excluded:
             remarks[i] = "excluded, see the warnings of the fit"

@@ -260,8 +260,10 @@ class ViewGraphs:
         return [i for i in views if i not in noise], False
 
 
-def camps(agreement, n_samples):
+def camps(agreement, n_samples, support):
     """Groups of views that agree with each other, and with no view of another group.
+
+    The labels mostly follow the first group, which has the largest mean support.
 
     Two views agree if their z is at least 5, as in the test of noise. Here z is at least 9 for each
     two views of the sixteen sets of bench/sets.py, although 700 is possible, and at most 2.4
@@ -275,6 +277,8 @@ def camps(agreement, n_samples):
         See `ViewGraphs.agreement`.
     n_samples : int
         Number of samples of the views.
+    support : ndarray of shape (v,)
+        `view_support` of the labels.
 
     Returns
     -------
@@ -288,31 +292,22 @@ def camps(agreement, n_samples):
     count, group_of_view = connected_components(agreement >= MIN_Z)
     groups = [np.flatnonzero(group_of_view == k) for k in range(count)]
     groups = [group for group in groups if len(group) > 1]
-    return groups if len(groups) > 1 else []
+    return sorted(groups, key=lambda group: -support[group].mean()) if len(groups) > 1 else []
 
 
 def warn_of_camps(agreement, n_samples, support, names):
-    """Warn of `camps` of views, those with the largest mean support first.
-
-    Parameters
-    ----------
-    agreement, n_samples
-        As for `camps`.
-    support : ndarray of shape (v,)
-        `view_support` of the labels.
-    names : list
-        Names of the views.
-    """
-    groups = sorted(camps(agreement, n_samples), key=lambda group: -support[group].mean())
+    """Warn of `camps`, whose parameters these are, of views with these ``names``."""
+    groups = camps(agreement, n_samples, support)
     if not groups:
         return
+    listed = [f"views {', '.join(repr(names[i]) for i in group)}" for group in groups]
     parts = [
-        f"views {', '.join(repr(names[i]) for i in group)} (support {support[group].mean():.2f})"
-        for group in groups
+        f"{text} (support {support[group].mean():.2f})"
+        for text, group in zip(listed, groups, strict=True)
     ]
     warn_user(
         f"the views form {len(groups)} groups that agree within, but not with each other: "
-        f"{'; '.join(parts)}. The labels mostly follow the first group: cluster each group "
+        f"{'; '.join(parts)}. The labels mostly follow {listed[0]}: cluster each group "
         "separately, because they show different clusters of the same samples"
     )
 
