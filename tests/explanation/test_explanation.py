@@ -10,6 +10,7 @@ import scipy.sparse
 from conftest import fitted_consensus
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -183,6 +184,23 @@ def test_remarks_and_the_warning_name_the_same_group_of_views():
     others, followed = "group a, b, which shows other clusters", "group c, d, which the labels"
     assert [others in remark for remark in remarks] == [True, True, False, False]
     assert [followed in remark for remark in remarks] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(("share", "is_followed"), [(0.5, True), (0.2, False)])
+def test_rows_of_zeros_have_a_remark_if_clusters_follow_them(share, is_followed):
+    """The fit warns in both cases."""
+    rng = np.random.default_rng(0)
+    y, is_zero = rng.permutation(np.arange(300) % 3), rng.random(300) < share
+    views = [5 * np.eye(3, 12)[y] + rng.standard_normal((300, 12)) for _ in range(2)]
+    views[0][is_zero] = 0
+    views[1][:20] = np.nan
+    model = fitted_consensus(views)
+    assert any("rows that are all zero" in warning for warning in model.warnings_)
+    remarks = explain(model, views).views.get("remark", ["", ""])
+    agreement = adjusted_mutual_info_score(is_zero, model.labels_)
+    assert (agreement > 0.1) == is_followed
+    told = f"clusters follow its rows of zeros (adjusted mutual information {agreement:.2f})"
+    assert list(remarks) == [told * is_followed, ""]
 
 
 def test_the_text_has_the_agreements_of_up_to_twelve_views(consensus, data):

@@ -25,9 +25,9 @@ from ..views._rows import canonical_order, missing_rows, spread
 from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
 from ._bind import bind_views, sample_ids
+from ._evidence import MAX_AGREEMENT
 from ._profiles import MAX_LEVELS
 
-MAX_AGREEMENT = 0.1  # of clusters with batches; about 0 by chance
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
 N_QUANTILES = 10  # groups of a batch of numbers
 MIN_WEIGHT = 1e-3  # of an edge, which would else be zero if one end is in a dense region

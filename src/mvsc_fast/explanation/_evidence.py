@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from .._utils.figures import COLORS, name_clusters, name_ticks, new_figure
@@ -16,11 +17,14 @@ from ..judge._predictor import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
 from ..judge._support import ViewGraphs, camps, count_votes
 from ..spectral import spectral_embedding
-from ..views._rows import missing_rows
+from ..views._facts import MANY_BLANK
+from ..views._rows import missing_rows, zero_rows
 from ._plots import plot_embedding
 
 MIN_SUPPORT = 0.1  # of views that the clusters follow
 MIN_PREDICTABLE = 0.7  # of clusters that are well separated
+# Adjusted mutual information of clusters with batches or rows of zeros; about 0 by chance.
+MAX_AGREEMENT = 0.1
 MAX_MAPPED_CLUSTERS = 40  # whose map can be read
 
 
@@ -223,9 +227,24 @@ def _remarks(fit, support):
     for i, name in enumerate(fit.names):
         if name in fit.excluded:
             remarks[i] = "excluded, see the warnings of the fit"
-        elif support[i] < MIN_SUPPORT:
+            continue
+        if support[i] < MIN_SUPPORT:
             remarks[i] = remarks[i] or "little support for these clusters"
+        followed = _agreement_with_zeros(fit, i)
+        if followed > MAX_AGREEMENT:
+            text = f"clusters follow its rows of zeros (adjusted mutual information {followed:.2f})"
+            remarks[i] = "; ".join(filter(None, [remarks[i], text]))
     return remarks
+
+
+def _agreement_with_zeros(fit, i):
+    """Agreement of the clusters with which rows of a view are all zero; 0 if few or all are."""
+    if fit.views is None:
+        return 0.0
+    has = ~missing_rows(fit.views[i])
+    is_zero = zero_rows(fit.views[i][has])
+    is_compared = MANY_BLANK <= is_zero.mean() < 1
+    return adjusted_mutual_info_score(is_zero, fit.codes[has]) if is_compared else 0.0
 
 
 def _draw_support(names, support, excluded, ax=None):

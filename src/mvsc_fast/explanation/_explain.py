@@ -79,7 +79,8 @@ class Explanation:
     views : Table or None
         A row for each view: its name, ``features``, the number of ``samples without`` it, its
         ``support``, see `view_support_` of the estimators, and a remark if it was excluded, has
-        little support, or is in one of several groups of views that show different clusters.
+        little support, is in one of several groups of views that show different clusters, or if
+        clusters follow which of its rows are all zero.
     profiles : Table or None
         Mean or share of features in each cluster and in all samples, in the units of the views,
         with the standardised difference from the other clusters. It has the features that differ
