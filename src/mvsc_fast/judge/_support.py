@@ -12,7 +12,6 @@ from ..views._rows import (
     canonical_order,
     constant_views,
     is_constant,
-    observed,
     presence,
     spread,
     unit_rows,
@@ -151,7 +150,8 @@ class ViewGraphs:
         if unit is None:
             sample_rows = [X[self.samples] for X in views]
             self.present = presence(sample_rows)
-            rows = [unit_rows(X) for X in observed(sample_rows)]
+            pairs = zip(sample_rows, self.present, strict=True)
+            rows = [unit_rows(X[has]) for X, has in pairs]
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]

@@ -58,12 +58,6 @@ def presence(views):
     )
 
 
-def observed(views):
-    """The views without their missing rows."""
-    pairs = zip(views, presence(views), strict=True)
-    return [X if has.all() else X[has] for X, has in pairs]
-
-
 def zero_rows(X):
     """Mask of the rows of a view whose cells are all zero; some, but not most, may be missing."""
     rows = zero_or_missing_rows(X)
