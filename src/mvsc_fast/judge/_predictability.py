@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._utils.threads import blas_threads
 from .._utils.types import Scale, Views
 from .._utils.validation import check_labels
-from ..views._facts import check_facts, summarised, warn_of_gaps
+from ..views._facts import summarised
 from ..views._lift import lifted
 from ..views._missing import filled
 from ..views._read import read_views
@@ -75,10 +75,7 @@ def label_predictability(
     scale = check_scale(scale, "scale")
     # The views go through the steps of a fit: gaps are filled and columns scaled.
     source = read_views(views)
-    facts = summarised(source).views
-    check_facts(facts, source.titles, source.columns)
-    warn_of_gaps(facts, source.titles)
-    scalings = fit_scalings(source, scale, facts)
+    scalings = fit_scalings(source, scale, summarised(source).views)
     views = [filled(X) for X in scaled(source.load(), scalings)]
     n, index = source.n_samples, source.index
     # One labelling or several are accepted, and samples without any view cannot be predicted.

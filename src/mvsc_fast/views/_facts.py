@@ -88,8 +88,11 @@ class Summary(NamedTuple):
         )
 
 
-def summarised(source):
-    """The `Summary` of all samples; raise ValueError if an entry is infinite."""
+def summarised(source, log=None):
+    """The `Summary` of all samples, with a warning of their gaps, see `warn_of_gaps`.
+
+    Raise ValueError if an entry is infinite, or if too many cells are missing.
+    """
     # Sparse views may have columns without number, and many arrays have an entry for each column.
     check_memory(
         BYTES_PER_COLUMN * sum(source.n_features),
@@ -98,6 +101,8 @@ def summarised(source):
     )
     summary = source.sum(summarise)
     refuse(summary.bad, source.titles, source.columns)
+    check_facts(summary.views, source.titles, source.columns)
+    warn_of_gaps(summary.views, source.titles, log)
     return summary
 
 

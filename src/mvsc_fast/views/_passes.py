@@ -14,11 +14,9 @@ from .._utils.validation import check_clusters
 from ._columns import count_values, warn_of_columns, warn_of_suspects
 from ._facts import (
     Summary,
-    check_facts,
     refuse,
     summarise,
     summarised,
-    warn_of_gaps,
     warn_of_zero_rows,
     warn_of_zeros,
 )
@@ -119,9 +117,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     than a tenth of the cells of a view are missing, all cells of a column, or too many rows.
     """
     # What all samples say, and whether they can be used
-    summary = summarised(source)
-    check_facts(summary.views, source.titles, source.columns)
-    warn_of_gaps(summary.views, source.titles, log)
+    summary = summarised(source, log)
     warn_of_zeros(summary.zeros)
     warn_of_zero_rows(summary.views, source.titles)
     samples = np.setdiff1d(np.arange(source.n_samples), summary.lost, assume_unique=True)
