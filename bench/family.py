@@ -1,6 +1,6 @@
 """Seconds of the tensor family against the plain-NumPy twins, on Extended YaleB and UCI digits.
 
-Usage: python bench/family.py [--only SVD]
+Usage: python bench/family.py
 
 One thread for both, and for the estimators the seconds of the iteration alone. TRPCA and SNN clean
 the tensor of t-SVD-MSC (lam 0.05). The twins compute every singular value decomposition by LAPACK's
@@ -70,11 +70,9 @@ def largest_difference(model, answer):
     return f"{np.abs(model.tensor_ - (answer + answer.transpose(0, 2, 1)) / 2).max():.0e}"
 
 
-def main(only):
+def main():
     rows = []
     for name, model, data, run_twin in cases():
-        if only not in name:
-            continue
         model.fit(data)
         n_iter, seconds = model.n_iter_, model.history_["seconds"][-1]
         reference, (answer, *_, count) = stopwatch(run_twin, MAX_ITERATIONS)
@@ -91,4 +89,4 @@ def main(only):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, only="")
+    run(main, __doc__)

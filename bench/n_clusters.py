@@ -1,6 +1,6 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
-Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--simulated]
+Usage: python bench/n_clusters.py [--sets NAME ...] [--draw 0] [--simulated]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
@@ -45,7 +45,7 @@ def near(count, truth):
     return abs(count - truth) <= max(1, 0.1 * truth)
 
 
-def main(sets, max_samples, draw, simulated):
+def main(sets, draw, simulated):
     if simulated:
         print_simulated(draw)
         return
@@ -54,8 +54,8 @@ def main(sets, max_samples, draw, simulated):
         whole, y_whole = shuffled(name)
         seconds, of_set = [], []
         for seed, (kind, views, y) in enumerate(problems(whole, y_whole, 100 * draw + number)):
-            truth, options = len(np.unique(y)), {"max_samples": max_samples, "random_state": seed}
-            spent, result = cpu_seconds(suggest_n_clusters, views, n_threads=1, **options)
+            truth, options = len(np.unique(y)), {"random_state": seed, "n_threads": 1}
+            spent, result = cpu_seconds(suggest_n_clusters, views, **options)
             count, candidates = result.n_clusters, result.candidates
             marks = count == truth, near(count, truth), any(near(c, truth) for c in candidates)
             of_set.append((result.confidence == "high", *marks))
@@ -180,4 +180,4 @@ def print_simulated(draw):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, sets=[*TEN], max_samples=1000, draw=0, simulated=False)
+    run(main, __doc__, sets=[*TEN], draw=0, simulated=False)

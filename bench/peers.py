@@ -132,7 +132,7 @@ def main(sets, shuffles, limit, install):
         for package in VERSIONS:
             wheel(package)
         return
-    table, failures, data = [], [], {}
+    table, data = [], {}
     for name in sets:
         for seed in range(shuffles):
             views, y = load_shared(name, seed)
@@ -142,21 +142,17 @@ def main(sets, shuffles, limit, install):
         for (name, seed), (views, y) in data.items():
             result, problem = fit_apart(method, views, len(np.unique(y)), seed, limit)
             if result is None:
-                failures.append(f"{method} on {name}: {problem}")
-                continue
+                raise SystemExit(f"{method} on {name}: {problem}")
             scores = clustering_scores(y, result["labels"])
             acc[name].append(scores["acc"])
             nmi[name].append(scores["nmi"])
             seconds.append(result["seconds"])
-        cells = [f"{np.mean(values):.3f}" if values else "-" for values in acc.values()]
-        means = ["-"] * 3
-        if all(acc.values()):
-            means = [with_error([np.mean(v) for v in score.values()]) for score in (acc, nmi)]
-            means.append(f"{np.mean(seconds):.1f}")
-        table.append([method, *cells, *means])
+        cells = [f"{np.mean(values):.3f}" for values in acc.values()]
+        means = [with_error([np.mean(v) for v in score.values()]) for score in (acc, nmi)]
+        table.append([method, *cells, *means, f"{np.mean(seconds):.1f}"])
         report(*table[-1])
     print_table(["ACC", *sets, "mean", "mean NMI", "CPU s"], table)
-    print("\n" + "\n\n".join([*failures, NOTE.format(sklearn.__version__)]))
+    print("\n" + NOTE.format(sklearn.__version__))
 
 
 if __name__ == "__main__":

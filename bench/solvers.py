@@ -1,6 +1,6 @@
 """NumPy twin, published iteration and certified solver in one run.
 
-Usage: python bench/solvers.py [--only yale_3view]
+Usage: python bench/solvers.py
        python bench/solvers.py --growth
        python bench/solvers.py --tolerances 500
 
@@ -43,11 +43,9 @@ FOURIER = {"lam": 0.5, "sample_transform": "dft"}
 SIZES = (500, 1000, 2000, 3000)  # samples of synthetic views
 
 
-def problems(only):
+def problems():
     """(name, W, parameters, labels) of tensors made from real data."""
     for name in ("yale_3view", "yaleb10", "coil20"):
-        if only not in name:
-            continue
         views, y = SIXTEEN[name]()
         order = np.random.RandomState(0).permutation(len(y))
         W = similarity.self_representation([X[order] for X in views])
@@ -77,9 +75,9 @@ def twin_seconds(W, parameters, n_iter):
     return seconds * n_iter / 20, "~"
 
 
-def print_tlrr(only):
+def print_tlrr():
     rows = []
-    for name, W, parameters, y in problems(only):
+    for name, W, parameters, y in problems():
         n = W.shape[1]
         for n_threads in threads(n):
             options = {"n_threads": n_threads, **parameters}
@@ -172,14 +170,14 @@ def print_tolerances(n):
     print_table(f"{header} | ARI with 1e-6 | ARI with truth", rows)
 
 
-def main(only, growth, tolerances):
+def main(growth, tolerances):
     if growth:
         print_growth()
     elif tolerances:
         print_tolerances(tolerances)
     else:
-        print_tlrr(only)
+        print_tlrr()
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, only="", growth=False, tolerances=0)
+    run(main, __doc__, None, growth=False, tolerances=0)
