@@ -163,6 +163,23 @@ def _subspace_rows(rng, bases):
     return X
 
 
+def means(rng, n_groups, n_parts, apart, d):
+    """Means of clusters, at a distance from the mean of their group."""
+    groups = rng.normal(0, 10, (n_groups, d)) / np.sqrt(d)
+    parts = rng.normal(0, apart, (n_groups, n_parts, d)) / np.sqrt(d)
+    return (groups[:, None] + parts).reshape(-1, d)
+
+
+def unequal_clusters(rng, sizes, distance=8):
+    """Clusters in two views, whose means are orthogonal vectors of the same length."""
+    y, c = np.repeat(np.arange(len(sizes)), sizes), len(sizes)
+    return [
+        rng.standard_normal((len(y), 20))
+        + distance * np.linalg.qr(rng.standard_normal((20, c)))[0].T[y]
+        for _ in "ab"
+    ]
+
+
 TYPES, BATCHES, GENES, PROTEINS = 12, 3, 1000, 60
 
 

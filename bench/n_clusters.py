@@ -79,13 +79,6 @@ def main(sets, draw, simulated):
     print_table("confidence | problems | right | near | any", levels)
 
 
-def means(rng, n_groups, n_parts, apart, d):
-    """Means of clusters, at a distance from the mean of their group."""
-    groups = rng.normal(0, 10, (n_groups, d)) / np.sqrt(d)
-    parts = rng.normal(0, apart, (n_groups, n_parts, d)) / np.sqrt(d)
-    return (groups[:, None] + parts).reshape(-1, d)
-
-
 def noisy(rng, centres, y):
     """A view for each of some arrays of cluster means."""
     return [means[y] + rng.normal(0, 1, (len(y), means.shape[1])) for means in centres]
@@ -110,7 +103,7 @@ def nested(draw):
             if (i + j + draw) % 2 == 0:
                 rng = np.random.default_rng((draw, i, j, 7))
                 y = rng.integers(groups * parts, size=480)
-                centres = [means(rng, groups, parts, apart, d) for d in (20, 30)]
+                centres = [families.means(rng, groups, parts, apart, d) for d in (20, 30)]
                 yield noisy(rng, centres, y), [groups, groups * parts]
 
 
