@@ -1,6 +1,7 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
 Usage: python bench/n_clusters.py [--sets NAME ...] [--draw 0] [--simulated]
+       python bench/n_clusters.py --unequal
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
@@ -10,12 +11,17 @@ more with equal, unequal, many (2 to 60), nested and other clusters, and on 24 o
 suggestion is near if it is near the number of clusters, or of groups of clusters; levels are these
 numbers. The second table has the stable and predictable suggestions by the lead of their criterion
 over those of the next numbers, on which high confidence depends.
+
+--unequal has ten draws of groups of very different sizes: how often the suggestion is right, and
+the rarest group is a cluster of a fit with this number, or is named in ``hidden`` (a Jaccard index
+of at least .8).
 """
 
 import families
 import numpy as np
 from sets import TEN, shuffled
 from timing import cpu_seconds, print_table, report, run
+from unequal import gaussian_groups
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
 from mvsc_fast.judge._levels import SURE_PREDICTABILITY
@@ -45,7 +51,10 @@ def near(count, truth):
     return abs(count - truth) <= max(1, 0.1 * truth)
 
 
-def main(sets, draw, simulated):
+def main(sets, draw, simulated, unequal):
+    if unequal:
+        print_unequal()
+        return
     if simulated:
         print_simulated(draw)
         return
@@ -172,5 +181,44 @@ def print_simulated(draw):
     print_table("lead | suggestions | right | near", rows)
 
 
+DRAWS = 10
+GEOMETRIC = (40, 25, 15, 10, 5, 3, 1.5, 0.5)  # per cent
+
+
+def unequal_groups():
+    """Name, views and groups, at most 1000 samples, all of which a suggestion uses."""
+    for seed in range(DRAWS):
+        for sizes in ((940, 50, 10), (300, 300, 280, 20)):
+            views = families.unequal_clusters(np.random.default_rng(seed), sizes, 6)
+            yield " / ".join(map(str, sizes)), views, np.repeat(range(len(sizes)), sizes)
+        yield "93 %, seven of 1 %", *gaussian_groups(1000, [93, *[1] * 7], 2.5, seed=seed)
+        for kind, separation in (("near", 1.5), ("far", 2.5)):
+            yield f"40 to .5 %, {kind}", *gaussian_groups(1000, GEOMETRIC, separation, seed=seed)
+
+
+def holds(groups, rare):
+    return any(np.isin(rare, g).sum() >= 0.8 * len(np.union1d(rare, g)) for g in groups)
+
+
+def print_unequal():
+    """Print how often the rarest group is a cluster, or is named."""
+    marks = {}
+    for name, views, y in unequal_groups():
+        result = suggest_n_clusters(views, random_state=0, n_threads=1)
+        c, rare = result.n_clusters, np.flatnonzero(y == np.bincount(y).argmin())
+        labels = ConsensusTLRR(c, random_state=0, n_threads=1).fit_predict(views)
+        own = holds([np.flatnonzero(labels == k) for k in range(c)], rare)
+        named = holds(result.hidden.values(), rare)
+        row = [c == y.max() + 1, own, named, own or named]
+        marks.setdefault(name, []).append([*row, len(rare), c])
+    rows = []
+    for name, each in marks.items():
+        *counts, sizes, numbers = zip(*each, strict=True)
+        ranges = [f"{min(values)} to {max(values)}" for values in (sizes, numbers)]
+        rows.append([name, *ranges, *(f"{sum(count)} of {DRAWS}" for count in counts)])
+    header = "groups | of the rarest | suggested | right | rarest a cluster | named | either"
+    print_table(header, rows)
+
+
 if __name__ == "__main__":
-    run(main, __doc__, sets=[*TEN], draw=0, simulated=False)
+    run(main, __doc__, sets=[*TEN], draw=0, simulated=False, unequal=False)
