@@ -13,6 +13,7 @@ has.
 """
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse
@@ -26,19 +27,6 @@ from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
 EVERY_CASE = range(len(KINDS))
-
-
-class Baseline:
-    """Cuts of nearest-neighbor graphs, one labelling for each graph that ``graphs`` makes."""
-
-    def __init__(self, graphs, n_clusters, random_state):
-        self.graphs = graphs
-        self.cut = SpectralClustering(n_clusters, affinity="precomputed", random_state=random_state)
-
-    def fit(self, views):
-        graphs = self.graphs([normalize(X) for X in views])
-        self.labels_ = np.array([self.cut.fit_predict(A) for A in graphs])
-        return self
 
 
 def self_tuning(X, n_neighbors=15):
@@ -62,9 +50,13 @@ METHODS = ["ConsensusTLRR", *GRAPHS]
 
 
 def fit(method, views, y, random_state):
-    if method in GRAPHS:
-        return Baseline(GRAPHS[method], int(y.max()) + 1, random_state).fit(views)
-    return ConsensusTLRR(int(y.max()) + 1, random_state=random_state).fit(views)
+    """A model; of a baseline with one labelling for each of its graphs."""
+    c = int(y.max()) + 1
+    if method not in GRAPHS:
+        return ConsensusTLRR(c, random_state=random_state).fit(views)
+    cut = SpectralClustering(c, affinity="precomputed", random_state=random_state)
+    graphs = GRAPHS[method]([normalize(X) for X in views])
+    return SimpleNamespace(labels_=[cut.fit_predict(A) for A in graphs])
 
 
 def scores(y, labellings):

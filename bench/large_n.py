@@ -10,7 +10,6 @@ longer than --limit seconds, is not tried at larger sizes. Samples of files are 
 """
 
 import tempfile
-import time
 
 import numpy as np
 import scipy.sparse
@@ -20,7 +19,17 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
-from timing import apart, forget_peak, load_shared, memory, print_table, report, run
+from timing import (
+    apart,
+    cpu_seconds,
+    forget_peak,
+    load_shared,
+    memory,
+    print_table,
+    report,
+    run,
+    stopwatch,
+)
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -98,26 +107,20 @@ METHODS = {
 }
 
 
-def map_view(X, path):
-    """A view in a file instead of in memory."""
-    np.save(path, X)
-    return np.load(path, mmap_mode="r")
-
-
 def measure(data, n, method, folder):
     """Fit one method here: CPU seconds, seconds, MiB, ACC."""
     before = memory("VmRSS")
     views, y = subspaces(n, 0) if data == "subspaces" else load_shared(data, seed=0)
     if method.endswith(("memory maps", "Dask")):
-        views = [map_view(views.pop(0), f"{folder}/{i}.npy") for i in range(len(views))]
+        for i in range(len(views)):
+            np.save(f"{folder}/{i}.npy", views[i])
+            views[i] = np.load(f"{folder}/{i}.npy", mmap_mode="r")
     if method.endswith("Dask"):
         import dask.array
 
         views = [dask.array.from_array(X, chunks=(CHUNK, -1)) for X in views]
     forget_peak()  # of making the data
-    wall, cpu = time.perf_counter(), time.process_time()
-    labels = METHODS[method](views, len(np.unique(y)))
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    wall, (cpu, labels) = stopwatch(cpu_seconds, METHODS[method], views, len(np.unique(y)))
     peak = (memory("VmHWM") - before) / 2**20
     return cpu, wall, peak, clustering_scores(y, labels)["acc"]
 

@@ -12,8 +12,6 @@ cells by the multiple of the mean row that is nearest to the others of the row. 
 means, and "KNN" is KNNImputer of scikit-learn (minutes for wide views).
 """
 
-import warnings
-
 import numpy as np
 from sets import TEN
 from sklearn.impute import KNNImputer
@@ -58,9 +56,7 @@ def accuracies(name, share, draw, remove, ways):
     order = np.random.RandomState(draw).permutation(len(y))
     views, y = remove([X[order].astype(float) for X in views], share, draw), y[order]
     model = ConsensusTLRR(int(y.max()) + 1, random_state=draw)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        labellings = [model.fit_predict(fill(views)) for fill in ways.values()]
+    labellings = [model.fit_predict(fill(views)) for fill in ways.values()]
     return [clustering_scores(y, labels)["acc"] for labels in labellings]
 
 
