@@ -1,7 +1,7 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
-       [--unequal] [--unasked] [--pairs] [--parts] [--views] [--reads] [--seconds] [--plot FILE]
+       [--unequal] [--unasked] [--pairs] [--parts] [--views] [--reads] [--seconds]
 
 Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts, shuffled columns and
@@ -14,8 +14,7 @@ that a user does not mean, such as batches and columns with few values, of 150 s
 are views of clusters, of which one is permuted; .05 is the limit for those that are unrelated.
 Parts are clusters of each of four clusters, of which one that was found is tested.
 
-Reads are the numbers that a user sees of noise. --plot draws the modularity of digits, and of
-noise, beside that of their copies.
+Reads are the numbers that a user sees of noise.
 """
 
 import time
@@ -23,7 +22,6 @@ import warnings
 from functools import partial
 from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
 from families import means, unequal_clusters
 from joblib import Parallel, delayed
@@ -31,7 +29,13 @@ from sets import SIXTEEN, at_hand, shuffled
 from sklearn.datasets import load_digits, load_iris
 from timing import cpu_seconds, limit_threads, print_table, report, run, stopwatch
 
-from mvsc_fast import ConsensusTLRR, label_predictability, structure_test, suggest_n_clusters
+from mvsc_fast import (
+    ConsensusTLRR,
+    explain,
+    label_predictability,
+    structure_test,
+    suggest_n_clusters,
+)
 
 
 def factors(rng, n):
@@ -248,32 +252,19 @@ def seconds(n, d=30):
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=n)
     views = [rng.normal(0, 1, (4, d))[y] + rng.standard_normal((n, d)) for _ in "ab"]
-    labels = ConsensusTLRR(4, random_state=0).fit_predict(views)
+    model = ConsensusTLRR(4, random_state=0).fit(views)
     calls = {
         "fit": lambda: ConsensusTLRR(4, random_state=0).fit(views),
         "structure_test": lambda: structure_test(views, 4, random_state=0),
         "of each view too": lambda: structure_test(views, 4, each_view=True, random_state=0),
-        "label_predictability": lambda: label_predictability(views, labels),
+        "label_predictability": lambda: label_predictability(views, model.labels_),
+        "explain": lambda: explain(model, views),
         "suggest_n_clusters": lambda: suggest_n_clusters(views, random_state=0),
     }
     with limit_threads(1):
         spent = [f"{cpu_seconds(call)[0]:.1f}" for call in calls.values()]
     report(n, *spent)
     return list(calls), [n, *spent]
-
-
-def drawn(path):
-    """Plot tests of digits and of noise."""
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharex=True)
-    digits, y = shuffled("handwritten (embedded)")
-    noise = NOISE["Gaussian"](np.random.default_rng(0), 300)
-    cases = {"handwritten digits": (digits[:3], 10), "Gaussian noise": (noise, 4)}
-    for ax, (title, (views, c)) in zip(axes, cases.items(), strict=True):
-        subset = [X[:300] for X in views]
-        test = structure_test(subset, c, each_view=True, random_state=0)
-        test.plot(ax=ax).set_title(title)
-        ax.set_xlim(0.2, 0.95)
-    figure.savefig(path, dpi=100)
 
 
 def noise_rows(args):
@@ -375,17 +366,15 @@ TABLES = {
 DEFAULT = ("noise", "strength", "sets")
 
 
-def main(draws, samples, jobs, plot, **chosen):
+def main(draws, samples, jobs, **chosen):
     args = SimpleNamespace(draws=draws, samples=samples, jobs=jobs)
     names = [name for name in TABLES if chosen[name]]
-    for name in names or (() if plot else DEFAULT):
+    for name in names or DEFAULT:
         header, *rows = TABLES[name](args)
         print_table(header, rows)
         print()
-    if plot:
-        drawn(plot)
 
 
 if __name__ == "__main__":
     switches = dict.fromkeys(TABLES, False)
-    run(main, __doc__, None, draws=200, samples=100, jobs=2, plot=None, **switches)
+    run(main, __doc__, None, draws=200, samples=100, jobs=2, **switches)

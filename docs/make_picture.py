@@ -1,8 +1,9 @@
-"""The picture of README.md: what one view, the average of all, and TLRR see in the same samples.
+"""Pictures of README.md and structure.md, from the embedded handwritten numerals.
 
 Usage: python docs/make_picture.py
 
-Writes docs/_static/similarities.png from the embedded handwritten numerals, 40 of each digit.
+Writes to docs/_static what one view, the average of all, and TLRR see in the same samples, 40 of
+each digit (similarities.png), and tests of 300 digits and of noise (structure.png).
 """
 
 import io
@@ -13,15 +14,15 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from PIL import Image
 
-from mvsc_fast import TLRR, datasets, metrics, similarity
+from mvsc_fast import TLRR, datasets, metrics, similarity, structure_test
 from mvsc_fast.explanation import plot_similarity
 from mvsc_fast.spectral import fuse, spectral_labels
 
-PICTURE = Path(__file__).resolve().parent / "_static" / "similarities.png"
+STATIC = Path(__file__).resolve().parent / "_static"
 SHAPES = 1  # number of the view of Fourier coefficients
 
 
-def main():
+def draw_similarities():
     views, y = datasets.load_handwritten()
     chosen = np.concatenate([np.flatnonzero(y == digit)[:40] for digit in range(10)])
     views, y = [X[chosen] for X in views], y[chosen]
@@ -42,7 +43,27 @@ def main():
         drawn = io.BytesIO()
         figure.savefig(drawn, dpi=90)
     picture = Image.open(drawn).convert("RGB").quantize(32)  # a third of the size
-    picture.save(PICTURE, optimize=True)
+    picture.save(STATIC / "similarities.png", optimize=True)
+
+
+def draw_structure():
+    views, y = datasets.load_handwritten()
+    order = np.random.default_rng(100).permutation(len(y))[:300]
+    digits, rng = [X[order] for X in views[:3]], np.random.default_rng(0)
+    noise = [rng.standard_normal((300, 20)) for _ in range(2)]
+    cases = {"handwritten digits": (digits, 10), "Gaussian noise": (noise, 4)}
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    panels = figure.subplots(1, 2, sharex=True)
+    for ax, (title, (parts, c)) in zip(panels, cases.items(), strict=True):
+        test = structure_test(parts, c, each_view=True, random_state=0)
+        test.plot(ax=ax).set_title(title)
+        ax.set_xlim(0.2, 0.95)
+    figure.savefig(STATIC / "structure.png", dpi=100)
+
+
+def main():
+    draw_similarities()
+    draw_structure()
 
 
 if __name__ == "__main__":
