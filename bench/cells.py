@@ -19,7 +19,8 @@ sets with the true number of clusters, with resolution 1, with the best of nine 
 truth, and with the finest resolution that `suggest_resolution` supports; number of clusters, or
 resolution, in parentheses. --rare: cells of one or two donors, the rarest type with .5 % of the
 cells; ARI, and the largest Jaccard index of a cluster with this type, by numbers of clusters and
-resolutions, beside those of discriminant analysis that is told the types of other cells.
+resolutions, beside those of discriminant analysis that is told the types of other cells, and of
+the simple methods of ``unequal.py`` with 12 clusters.
 """
 
 import anndata as ad
@@ -32,6 +33,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from timing import print_table, report, run
+from unequal import METHODS
 
 from mvsc_fast import ConsensusTLRR, suggest_resolution
 from mvsc_fast.explanation import joint_graph
@@ -49,6 +51,7 @@ TOP, COMPONENTS = 1000, 30
 RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)  # of Leiden
 COMPARED = ("12 types", "6 types", "weak genes")  # by resolutions of `ConsensusTLRR`
 RARE = {"rarest": 0.005, "batch_spread": 0.3, "contrast": 0.45}
+SIMPLE = {name: method for name, method in METHODS.items() if name != "ConsensusTLRR"}
 RARE_SETTINGS = [(12, None), (16, None), (24, None), (None, 1.0), (None, 2.0), (None, 3.0)]
 
 
@@ -306,6 +309,8 @@ def print_rare(cells, draws):
                 name = f"{c} clusters" if r is None else f"resolution {r}"
                 model = ConsensusTLRR(c, resolution=r, random_state=0)
                 labellings[name] = model.fit_predict(views)
+            for name, method in SIMPLE.items():
+                labellings[name] = method(views, 12)
             for name, labels in labellings.items():
                 sizes = np.bincount(labels)
                 shared = np.bincount(labels[rare], minlength=len(sizes))
