@@ -8,6 +8,8 @@ an adjusted Rand index (ARI) of at least .9 with the groups. Of right labels, an
 fit should warn.
 """
 
+from itertools import product
+
 import numpy as np
 from families import unequal_clusters
 from sets import SIXTEEN, at_hand, shuffled
@@ -16,44 +18,32 @@ from structure import NOISE, doubts
 from timing import print_table, report, run
 
 RIGHT = 0.9
-EQUAL = ((33,) * 3, (100,) * 3, (50,) * 8)
-UNEQUAL = (
-    (940, 50, 10),
-    (800, 150, 50),
-    (150, 10, 5),
-    (300, 300, 300, 20),
-    (480, *(18,) * 7),
-    (558, *(6,) * 7),
-)
-
-
-def sets(draws):
-    for name, (views, y) in at_hand(SIXTEEN, shuffled):
-        yield name, views, y, len(np.unique(y))
-
-
-def groups(draws, choices, distances):
-    for distance in distances:
-        for sizes in choices:
-            y = np.repeat(range(len(sizes)), sizes)
-            for seed in range(draws):
-                views = unequal_clusters(np.random.default_rng(seed), sizes, distance)
-                yield f"{sizes} at distance {distance}", views, y, len(sizes)
-
-
-def noise(draws):
-    for name, make in NOISE.items():
-        for c in (2, 4, 8):
-            for seed in range(draws):
-                yield f"{name}, {c} clusters", make(np.random.default_rng(seed), 300), None, c
-
-
-FAMILIES = {
-    "sixteen sets": sets,
-    "equal groups": lambda draws: groups(draws, EQUAL, (3, 4, 6)),
-    "unequal groups": lambda draws: groups(draws, UNEQUAL, (4, 5, 8)),
-    "noise": noise,
+GROUPS = {  # distances and sizes
+    "equal groups": ((3, 4, 6), ((33,) * 3, (100,) * 3, (50,) * 8)),
+    "unequal groups": (
+        (4, 5, 8),
+        (
+            (940, 50, 10),
+            (800, 150, 50),
+            (150, 10, 5),
+            (300, 300, 300, 20),
+            (480, *(18,) * 7),
+            (558, *(6,) * 7),
+        ),
+    ),
 }
+
+
+def problems(draws):
+    """Family, views, classes and number of clusters."""
+    for _, (views, y) in at_hand(SIXTEEN, shuffled):
+        yield "sixteen sets", views, y, len(np.unique(y))
+    for family, (distances, choices) in GROUPS.items():
+        for distance, sizes, seed in product(distances, choices, range(draws)):
+            views = unequal_clusters(np.random.default_rng(seed), sizes, distance)
+            yield family, views, np.repeat(range(len(sizes)), sizes), len(sizes)
+    for make, c, seed in product(NOISE.values(), (2, 4, 8), range(draws)):
+        yield "noise", make(np.random.default_rng(seed), 300), None, c
 
 
 def kind(family, labels, y):
@@ -66,11 +56,10 @@ def kind(family, labels, y):
 
 def main(draws):
     marks = {}
-    for family, cases in FAMILIES.items():
-        for name, views, y, c in cases(draws):
-            model, warned = doubts(views, c)
-            marks.setdefault(kind(family, model.labels_, y), []).append(warned)
-            report(name, len(model.labels_), warned)
+    for family, views, y, c in problems(draws):
+        model, warned = doubts(views, c)
+        marks.setdefault(kind(family, model.labels_, y), []).append(warned)
+        report(family, c, warned)
     rows = [[name, len(each), sum(each)] for name, each in marks.items()]
     print_table("labels | fits | as noise", rows)
 
