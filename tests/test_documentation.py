@@ -119,12 +119,12 @@ def test_tables_of_the_first_page_are_parts_of_others(tables):
 @needs_bench
 def test_a_table_is_stale_without_its_commit(tables, monkeypatch):
     for commit, reason in {"": "names no commit", ", commit 0000000, 1.0 min": "0000000"}.items():
-        text = f"| a |\n\n`bench/neighbors.py`{commit}\n"
+        text = f"| a |\n\n`bench/missing.py`{commit}\n"
         monkeypatch.setattr(tables, "block", lambda *_, text=text: text)
-        assert reason in tables.why_stale("neighbors")
+        assert reason in tables.why_stale("missing")
     monkeypatch.setattr(tables, "block", lambda *_: "| a |\n")
-    with pytest.raises(SystemExit, match="neighbors"):
-        tables.why_stale("neighbors")
+    with pytest.raises(SystemExit, match="missing"):
+        tables.why_stale("missing")
 
 
 @needs_bench

@@ -49,7 +49,7 @@ ax.set(xlabel="n_neighbors", ylim=(0.75, 1))
 legend = ax.legend(loc="lower left")
 
 # %%
-# The best number depends on the similarities. On the tensors of t-SVD-MSC that the paper uses, 4 to
-# 6 neighbours, or the paper's ``lam=15`` and ``alpha=9``, are right for Extended Yale B, and 15 are
-# not (:doc:`table </measurements>`). `ConsensusTLRR` needs no such choice: its candidates cover
+# The best number depends on the similarities. On the tensor of t-SVD-MSC that the paper uses for
+# Extended Yale B, its ``lam=15`` and ``alpha=9`` are right (:doc:`table </benchmarks>`).
+# `ConsensusTLRR` needs no such choice: its candidates cover
 # four numbers of neighbours.
