@@ -89,19 +89,16 @@ def print_tlrr():
                 ialm_time, ialm = stopwatch(tlrr, W, solver="ialm", **options)
                 twin_time, mark = twin_seconds(W, parameters, ialm.n_iter)
             dual_time, dual = np.median([seconds for seconds, _ in times]), times[-1][1]
-            rows.append(
-                f"{name} | {n} | {n_threads} | NumPy twin | {mark}{twin_time:.2f} | 1 | "
-                f"{ialm.n_iter} | | |"
-            )
+            head = f"{name} | {n} | {n_threads}"
+            rows.append(f"{head} | NumPy twin | {mark}{twin_time:.2f} | 1 | {ialm.n_iter} | | |")
             for solver, seconds, result, digits in (
                 ("ialm", ialm_time, ialm, 1),
                 ("dual", dual_time, dual, 0),
             ):
                 gap = f"{dual.gap:.1e}" if solver == "dual" else ""
                 rows.append(
-                    f"{name} | {n} | {n_threads} | {solver} | {seconds:.2f} | "
-                    f"{mark}{twin_time / seconds:.{digits}f} | {result.n_iter} | "
-                    f"{result.eigen_seconds / seconds:.0%} | {gap} | "
+                    f"{head} | {solver} | {seconds:.2f} | {mark}{twin_time / seconds:.{digits}f} | "
+                    f"{result.n_iter} | {result.eigen_seconds / seconds:.0%} | {gap} | "
                     f"{clustering_scores(y, labels_of(result.tensor, W, y))['acc']:.3f}"
                 )
     header = "tensor | n | threads | solver | seconds | speed-up | iterations | in eigenproblems"
