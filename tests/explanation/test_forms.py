@@ -69,7 +69,7 @@ def test_samples_that_have_excluded_views_alone_are_in_no_cluster(n_good):
 def test_samples_in_another_order_are_refused(views, question, max_samples):
     model = fitted_consensus(views, max_samples=max_samples)
     order = np.random.RandomState(1).permutation(120)
-    message = "the model predicts other labels for .* pass the views of fit, with the samples"
+    message = r"other labels for \d+ %"
     with pytest.raises(ValueError, match=message):
         question(model, [X[order] for X in views])
 

@@ -195,9 +195,9 @@ def test_what_has_no_markers_is_refused(data):
     model, views = data
     W = similarity.nearest_neighbors([views["counts"]], n_neighbors=10)
     fitted = TLRR(2, affinity="precomputed", random_state=0).fit(W)
-    with pytest.raises(ValueError, match="markers are features: pass the views of fit"):
+    with pytest.raises(ValueError, match="markers .*pass the views"):
         markers(fitted, W)
-    with pytest.raises(ValueError, match="there is only one cluster"):
+    with pytest.raises(ValueError, match="only one cluster"):
         markers(KMeans(1).fit(views["counts"]), [views["counts"]])
 
 

@@ -135,7 +135,7 @@ def test_functions_without_a_model_scale_columns_but_similarities_have_none(view
         result = function(whole, scale="standard", **parameters)
         expected = getattr(function(standard, **parameters), score)
         np.testing.assert_allclose(getattr(result, score), expected, rtol=0.03)
-        with pytest.raises(ValueError, match="scale must be one of 'standard', got 'minmax'"):
+        with pytest.raises(ValueError, match="scale .*'standard', got 'minmax'"):
             function(whole, scale="minmax", **parameters)
     with pytest.raises(ValueError, match="scale='standard' needs features"):
         TLRR(2, affinity="precomputed", scale="standard").fit([np.ones((9, 9))])
