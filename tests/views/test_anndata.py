@@ -8,10 +8,7 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import ConsensusTLRR, datasets, explain
-from mvsc_fast.views import align, check_views, from_anndata, loaded
-from mvsc_fast.views._anndata import read_anndata
-from mvsc_fast.views._read import read_views
-from mvsc_fast.views._rows import dense
+from mvsc_fast.views import align, check_views, from_anndata
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations within anndata and mudata
 IDS = [f"p{i}" for i in range(60)]
@@ -26,12 +23,12 @@ def arrays():
 def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     X, ids = arrays["rna"], pd.Index(IDS)
     one = SimpleNamespace(X=X, obs_names=ids, var_names=[f"g{j}" for j in range(20)])
-    given = loaded(read_views({"rna": one}))
-    assert given[0] is X and given.columns == [one.var_names]
-    with pytest.raises(ValueError, match="have the ids of view 0 in another order"):
+    assert check_views({"rna": one})[0] is X
+    with pytest.raises(ValueError, match="view 0 .*another order"):
         check_views([one, pd.DataFrame(X, index=IDS[::-1])])
     # Its columns have names, alone as in a dict.
     model = ConsensusTLRR(3, random_state=0).fit(one)
+    assert [list(names) for names in model.feature_names_in_] == [one.var_names]
     turned = SimpleNamespace(X=X[:, ::-1], obs_names=ids, var_names=one.var_names[::-1])
     with pytest.raises(ValueError, match="in another order"):
         model.predict(turned)
@@ -49,11 +46,12 @@ def test_matrices_are_selected_by_views_or_by_modalities(arrays):
 def test_raw_has_columns_of_its_own(arrays):
     X = arrays["rna"]
     raw = SimpleNamespace(X=X, var_names=[f"g{j}" for j in range(20)])
-    names = {"obs_names": IDS, "var_names": raw.var_names[:5], "layers": {}, "obsm": {}}
-    frame = read_anndata(SimpleNamespace(X=X[:, :5], raw=raw, **names), "view 0", "raw")
-    assert frame.values is X and frame.columns == raw.var_names and frame.index == IDS
-    with pytest.raises(ValueError, match="view 0 has no 'raw'"):
-        read_anndata(SimpleNamespace(X=X[:, :5], raw=None, **names), "view 0", "raw")
+    names = {"obs_names": pd.Index(IDS), "var_names": raw.var_names[:5], "layers": {}, "obsm": {}}
+    frame = from_anndata(SimpleNamespace(X=X[:, :5], raw=raw, **names), "raw")["raw"]
+    np.testing.assert_array_equal(frame, X)
+    assert list(frame.columns) == raw.var_names and list(frame.index) == IDS
+    with pytest.raises(ValueError, match="has no 'raw'"):
+        from_anndata(SimpleNamespace(X=X[:, :5], raw=None, **names), "raw")
 
 
 class Nested:
@@ -117,7 +115,7 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
     parts = {"rna": modalities["rna"][:50].copy(), "atac": modalities["atac"][:9:-1].copy()}
     parts["atac"].X = scipy.sparse.csr_matrix(parts["atac"].X)
     mdata = mudata_of(parts)
-    given = loaded(read_views(mdata), missing=True)
+    given = check_views(mdata, missing=True)
     frames = from_anndata(mdata)
     order = [IDS.index(one) for one in frames["rna"].index]
     assert sorted(order) == list(range(60)) and list(frames["atac"].index) == list(mdata.obs_names)
@@ -128,7 +126,9 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
         expected[slice(50, None) if name == "rna" else slice(None, 10)] = np.nan
         assert scipy.sparse.issparse(found) == (name == "atac")
         for rows in (found, *check_views(frame, missing=True)):
-            np.testing.assert_array_equal(dense(rows), expected[order])
+            values = np.array(rows.toarray() if name == "atac" else rows)
+            values[np.isnan(values[:, 0])] = np.nan  # sparse rows store a single one
+            np.testing.assert_array_equal(values, expected[order])
     assert ConsensusTLRR(3, random_state=0).fit(mdata).labels_.shape == (60,)
     with pytest.raises(ValueError, match="have different ids"):
         ConsensusTLRR(3).fit(parts)
@@ -146,9 +146,9 @@ def test_layers_and_embeddings_are_selected(arrays, modalities):
     one.X = scipy.sparse.csr_matrix(one.X)
     (frame,) = from_anndata(one).values()
     assert scipy.sparse.issparse(check_views(frame)[0])
-    with pytest.raises(ValueError, match="view 'rna' has no 'pca': choose one of the layers .'tw"):
+    with pytest.raises(ValueError, match="'rna' has no 'pca': .*'twice'"):
         from_anndata(modalities, use={"rna": "pca"})
-    with pytest.raises(ValueError, match="use has the keys 'prot', but data has the mod"):
+    with pytest.raises(ValueError, match="'prot', .*'rna', 'atac'"):
         from_anndata(modalities, use={"prot": "X"})
     one.X = None
     with pytest.raises(ValueError, match="view 'rna' has no 'X'"):
@@ -185,5 +185,5 @@ def test_types_of_features_are_views(arrays, modalities):
 
 def test_repeated_ids_of_modalities_are_named(modalities):
     modalities["atac"].obs_names = [IDS[0], *IDS[:-1]]
-    with pytest.raises(ValueError, match="more than once in view 'atac': 'p0'"):
+    with pytest.raises(ValueError, match="once in view 'atac': 'p0'"):
         ConsensusTLRR(3).fit(mudata_of(modalities))

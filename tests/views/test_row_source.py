@@ -1,4 +1,4 @@
-"""Row sources: blocks, samples and sums wherever views are kept, and what they refuse."""
+"""Rows wherever views are kept: draws, labels, pages, blocks, and what is refused."""
 
 import re
 from pathlib import Path
@@ -8,14 +8,12 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import memory_map
+from conftest import fitted_consensus, memory_map
 
-from mvsc_fast.views._columns import with_absent
-from mvsc_fast.views._facts import summarised
-from mvsc_fast.views._passes import drawn, label_rows
+from mvsc_fast import ConsensusTLRR
+from mvsc_fast.views import check_views
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
-from mvsc_fast.views._rows import canonical_order
 
 
 @pytest.fixture(scope="module")
@@ -24,30 +22,18 @@ def views():
     return [rng.standard_normal((500, d)) * 10.0 ** rng.integers(-3, 4, (500, 1)) for d in (7, 30)]
 
 
-def drawn_samples(source):
-    """Indices of 100 samples that are drawn from a source, in canonical order."""
-    return drawn(source, 100, 2, seed=0).samples
-
-
-def test_the_draw_does_not_depend_on_order_or_blocks(views):
-    order = np.random.default_rng(1).permutation(500)
-    samples = drawn_samples(RowSource(views, rows=64))
-    permuted = drawn_samples(RowSource([X[order] for X in views], rows=100))
-    np.testing.assert_array_equal(samples, order[permuted])
-    facts = summarised(RowSource(views, rows=64)).views
-    assert [view.least for view in facts] == [X.min() for X in views]
-    for view, X in zip(facts, views, strict=True):
-        np.testing.assert_array_equal(view.largest, np.abs(X).max(axis=0))
-    complete = drawn(RowSource(views), 500, 2, seed=0, lift=False)
-    np.testing.assert_array_equal(complete.samples, canonical_order(views))
-
-
-def test_the_draw_does_not_depend_on_columns_without_meaning(views):
-    rng = np.random.default_rng(2)
-    samples = drawn_samples(RowSource(views))
-    others = [np.hstack([np.zeros((500, 2)), X])[:, rng.permutation(X.shape[1] + 2)] for X in views]
-    np.testing.assert_array_equal(drawn_samples(RowSource(others)), samples)
-    np.testing.assert_array_equal(drawn_samples(RowSource(views[::-1])), samples)
+def test_draws_and_labels_depend_on_values_alone(views):
+    """Not on the order of samples, views and columns, on blocks, and on columns of zeros."""
+    rng = np.random.default_rng(1)
+    order, model = rng.permutation(500), fitted_consensus(views, max_samples=100)
+    chunked = [da.from_array(X[order], chunks=(64, -1)) for X in views]
+    permuted = fitted_consensus(chunked, max_samples=100)
+    np.testing.assert_array_equal(np.sort(order[permuted.samples_]), model.samples_)
+    np.testing.assert_array_equal(permuted.labels_, model.labels_[order])
+    wide = [np.hstack([np.zeros((500, 2)), X])[:, rng.permutation(X.shape[1] + 2)] for X in views]
+    for other in (wide, views[::-1]):
+        samples = fitted_consensus(other, max_samples=100).samples_
+        np.testing.assert_array_equal(samples, model.samples_)
 
 
 def resident(path):
@@ -76,22 +62,14 @@ def test_changes_in_a_private_memory_map_are_kept(tmp_path):
     assert sum(source.map(lambda first, blocks: blocks[0].sum())) == X.sum() == 303
 
 
-def test_given_labels_stay_and_others_come_from_their_rows(views):
-    source, predict = RowSource(views, rows=60), lambda views: (views[0][:, 0] > 0).astype(int)
-    samples, expected = np.array([0, 59, 60, 499]), predict(views)
-    expected[samples] = 7, 8, 9, 10
-    labels, _ = label_rows(source, predict, samples, expected[samples])
-    np.testing.assert_array_equal(labels, expected)
-
-
 def test_dask_arrays_must_be_chunked_by_rows_alike(views):
     X, Y = (da.from_array(X, chunks=(100, -1)) for X in views)
     with pytest.raises(ValueError, match=r"view 1 has 3 chunks of columns.*rechunk\(\{1: -1\}\)"):
-        read_views([X, Y.rechunk({1: 10})])
+        check_views([X, Y.rechunk({1: 10})])
     with pytest.raises(ValueError, match=r"view 1 has 2 chunks of rows, first 250, view 0 has 5"):
-        read_views([X, Y.rechunk({0: 250})])
+        check_views([X, Y.rechunk({0: 250})])
     with pytest.raises(ValueError, match=r"view 1 has chunks of unknown.*compute_chunk_sizes\(\)"):
-        read_views([X, Y[Y[:, 0] > 0]])
+        check_views([X, Y[Y[:, 0] > 0]])
 
 
 class Declared:
@@ -123,17 +101,15 @@ def test_rows_that_are_not_as_declared(views, shape, dtype, lazy):
     if lazy:
         block = dask.delayed(lambda: views[1])()
         second = da.from_delayed(block, shape=shape, dtype=dtype)
-    source = read_views([first, second])
-    for use in (lambda: summarised(source), lambda: source.take(np.arange(5)), source.load):
+    for use in (check_views, ConsensusTLRR(3, max_samples=9).fit):
         with pytest.raises(ValueError, match=message):
-            use()
+            use([first, second])
 
 
 def test_a_data_frame_may_have_a_column_of_any_name(views):
     frame = pd.DataFrame(views[0][:, :2], columns=["__dask_graph__", "__dataframe__"])
-    assert read_views([frame, views[1]]).n_features == [2, 30]
-    (_, absent) = with_absent([frame, None], [0, 1], [2, 30])
-    assert absent.shape == (len(frame), 30) and np.isnan(absent).all()
+    model = fitted_consensus([frame, views[1]])
+    assert model.n_features_per_view_ == [2, 30] and model.predict([frame, None]).shape == (500,)
 
 
 NUMBERS_OF_BYTES = {5: 5, 2e9: 2 * 10**9, "77": 77, "1.5 GB": 1.5e9, "4 TB": 4e12}

@@ -10,11 +10,8 @@ from conftest import fitted
 from sklearn import datasets as known
 from sklearn.preprocessing import scale
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, methods
 from mvsc_fast.views import align, check_views
-from mvsc_fast.views._columns import warn_of_columns
-from mvsc_fast.views._lift import lifted
-from mvsc_fast.views._read import read_views
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -28,8 +25,6 @@ def test_lists_single_matrices_and_sparse_views():
 
 
 def test_dicts_name_their_views_and_generators_are_lists():
-    given = read_views({"text": X, "image": X[:, :1]})
-    assert given.names == ["text", "image"] and given.columns == [None, None] and given.listed
     for some in ((A for A in (X, X)), iter([X, X]), {"a": X, "b": X}.values()):
         assert len(check_views(some)) == 2
     with pytest.raises(ValueError, match="view 'image' has 5 samples, view 'text' has 6"):
@@ -162,13 +157,13 @@ def test_names_of_frames_are_learned_and_compared(frames):
 
 def test_rows_of_frames_must_be_the_same_samples(frames):
     a, b = frames.values()
-    with pytest.raises(ValueError, match="'b' have the ids of view 'a' in another order .row 0 is"):
+    with pytest.raises(ValueError, match="'b' .* view 'a' in another order .row 0 "):
         check_views({"a": a, "b": b.iloc[::-1]})
     with pytest.raises(ValueError, match=r"\(only in view 1: 'new'; only in view 0: 'id0'\)"):
         check_views([a, b.rename(index={"id0": "new"})])
     with pytest.raises(ValueError, match=r"view 0: 'id4', 'id5', 'id6', \.\.\. \(36 in all\)"):
         check_views([a, b[:4]])
-    with pytest.raises(ValueError, match="with the same ids: some ids occur more than once"):
+    with pytest.raises(ValueError, match="ids .* more than once"):
         check_views([a, b.iloc[[*range(40), 3]]])
     assert len(check_views([a, b.loc[a.index].to_numpy(), b])) == 3
     # Types of ids do not matter.
@@ -180,7 +175,7 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
     with pytest.raises(ValueError, match="row 0 is 's' in view 0 and 't'"):
         check_views([first, second[::-1]])
     twice = a.rename(index={"id0": "id1"})
-    with pytest.warns(UserWarning, match="more than once in the index of view 0, .*: 'id1'"):
+    with pytest.warns(UserWarning, match="more than once .*view 0, .*: 'id1'"):
         check_views([twice, b.to_numpy()])
 
 
@@ -222,9 +217,7 @@ def test_kinds_of_numbers_in_frames():
 def test_tables_of_other_packages():
     pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     table = pa.table({"x": [1.0, 2.0, 3.0], "y": [1, 0, 2]})
-    given = read_views([table])
-    assert given.columns == [["x", "y"]]
-    np.testing.assert_array_equal(given.load()[0], [[1, 1], [2, 0], [3, 2]])
+    np.testing.assert_array_equal(check_views([table])[0], [[1, 1], [2, 0], [3, 2]])
     single = pd.DataFrame({"x": [1.0, 2.0]}, dtype="float[pyarrow]")
     assert check_views(single)[0].dtype == np.float32
     decimals = table.append_column("z", pa.array([1, 2, 3], pa.decimal128(3, 1)))
@@ -249,7 +242,7 @@ def test_align(frames):
     assert outer[0].isna().all(axis=1).sum() == 10 and outer[1].isna().all(axis=1).sum() == 20
     arrays = check_views(outer, missing=True)
     np.testing.assert_array_equal(arrays[1][20:30], frames["b"][20:30])
-    with pytest.raises(ValueError, match="ids occur more than once in view 1: 'id39'"):
+    with pytest.raises(ValueError, match="more than once in view 1: 'id39'"):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
         align([a, b.reset_index(drop=True)])
@@ -258,7 +251,7 @@ def test_align(frames):
             align([a, other])
     with pytest.raises(ValueError, match="view 0 has 1 row without an id"):
         align([a.rename(index={"id0": None}), b])
-    with pytest.raises(ValueError, match="join must be one of"):
+    with pytest.raises(ValueError, match="join .*'outer', 'inner', got 'left'"):
         align([a, b], join="left")
 
 
@@ -271,24 +264,26 @@ CANCER = known.load_breast_cancer, "'mean area' of .* 'worst area'", 3
 
 @pytest.mark.parametrize(("load", "columns", "number"), [WINE, CANCER])
 def test_columns_that_outweigh_all_others_are_named(load, columns, number):
-    table, names = load().data, np.array(load().feature_names)
-    middle = table.shape[1] // 2
-    views, titles = [table[:, :middle], table[:, middle:]], ["first", "second"]
+    table = pd.DataFrame(load().data, columns=load().feature_names)[:60]
+    middle, model = table.shape[1] // 2, TLRR(3, max_iter=0, random_state=0)
+    views = {"first": table.iloc[:, :middle], "second": table.iloc[:, middle:]}
     with pytest.warns(UserWarning, match=f'few columns make up .*{columns}.*scale="standard"'):
-        warn_of_columns(views, titles, [names[:middle], names[middle:]])
+        model.fit(views)
     with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
-        warn_of_columns(views, titles, [None] * 2)
-    warn_of_columns(list(map(scale, views)), titles, [None] * 2)
-    warn_of_columns([views[0], *map(scale, views)], list("abc"), [None] * 3)
+        model.fit({name: X.to_numpy() for name, X in views.items()})
+    scaled = list(map(scale, views.values()))
+    model.fit(scaled)
+    model.fit([views["first"], *scaled])
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little")
 def test_real_views_are_passed_over(load_shared):
     for name in ("uci_digit", "orl_3view", "yaleb10", "yale_3view", "orl_4view", "scene15"):
         views, _ = load_shared(name)
-        arrays = [np.asarray(A, dtype=float) for A in views]
-        warn_of_columns(arrays, list(range(len(views))), [None] * len(views))
-        arrays, lifts = lifted(arrays)
-        warn_of_columns(arrays, list(range(len(views))), [None] * len(views), lifts=lifts)
+        arrays = [np.asarray(A, dtype=float)[:400] for A in views]
+        methods.AWP(3).fit(arrays)
+        if name == "uci_digit":  # it alone has a view that is lifted
+            ConsensusTLRR(3, max_samples=200, random_state=0).fit(arrays)
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():
