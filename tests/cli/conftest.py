@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mvsc_fast.cli import main
-from mvsc_fast.methods import AWP
+from mvsc_fast.methods import AWP, ConsensusTLRR
 
 
 def option_words(options):
@@ -32,6 +32,23 @@ def refused(capsys):
         return capsys.readouterr().err
 
     return refused
+
+
+@pytest.fixture
+def set_memory(monkeypatch):
+    """A function that sets the number of bytes that a command takes for free."""
+    name = "mvsc_fast.cli._cluster_command.available_memory"
+    return lambda free: monkeypatch.setattr(name, lambda: free)
+
+
+@pytest.fixture
+def fitted_views(monkeypatch):
+    """The views of each fit of `ConsensusTLRR`."""
+    views, fit = [], ConsensusTLRR.fit
+    monkeypatch.setattr(
+        ConsensusTLRR, "fit", lambda self, X, y=None: views.append(X) or fit(self, X)
+    )
+    return views
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ import scipy.io
 import scipy.sparse
 from processes import run_python
 
-from mvsc_fast import ConsensusTLRR
-from mvsc_fast.cli import _cluster_command, main
+from mvsc_fast.cli import main
 from mvsc_fast.datasets import load_mat
 
 RNG = np.random.default_rng(0)
@@ -232,7 +231,7 @@ def test_numpy_files(tmp_path, capsys):
 
 @pytest.mark.filterwarnings("ignore:the labels agree little")
 @pytest.mark.parametrize("suffix", [".h5", ".hdf5", ".zarr"])
-def test_stores(tmp_path, capsys, monkeypatch, suffix):
+def test_stores(tmp_path, capsys, set_memory, fitted_views, suffix):
     why = "pip install mvsc-fast[files]"
     package = pytest.importorskip("zarr" if suffix == ".zarr" else "h5py", reason=why)
     path, arrays = tmp_path / f"a{suffix}", {"fac_9": A, "fac_10": C, "label": Y}
@@ -246,15 +245,9 @@ def test_stores(tmp_path, capsys, monkeypatch, suffix):
                 file[f"omics/{name}"] = array
     assert_read(capsys, path, [A, C], Y)
     # Stores stay on disk if they do not fit in memory twice, also folders.
-    kinds, fit = [], ConsensusTLRR.fit
-    monkeypatch.setattr(_cluster_command, "available_memory", lambda: 2 * A.nbytes)
-    monkeypatch.setattr(
-        ConsensusTLRR,
-        "fit",
-        lambda self, views: kinds.extend(map(type, views.values())) or fit(self, views),
-    )
+    set_memory(2 * A.nbytes)
     assert main(["cluster", str(path), "--clusters", "3"]) == 0
-    assert kinds and np.ndarray not in kinds
+    assert not any(isinstance(view, np.ndarray) for view in fitted_views[-1].values())
 
 
 # ------------------------------------------------------------------------------------ options

@@ -9,7 +9,7 @@ import scipy.sparse
 from cell_files import GENES, IDS, SYMBOLS, TYPES, Y, counts, modalities, write_folder, write_tenx
 
 from mvsc_fast import ConsensusTLRR, annotate
-from mvsc_fast.cli import _cluster_command, main
+from mvsc_fast.cli import main
 from mvsc_fast.views import from_anndata
 
 WHY = "needs anndata and mudata: pip install 'mvsc-fast[scverse]'"
@@ -84,18 +84,14 @@ def test_results_are_those_of_python(folder, path, options, use):
     assert (again[:, 1] == written[:, 1]).mean() > 0.97
 
 
-def test_matrices_remain_on_disk_if_memory_is_small(folder, monkeypatch):
-    seen, fit = [], ConsensusTLRR.fit
-    monkeypatch.setattr(
-        ConsensusTLRR, "fit", lambda self, views, y=None: seen.append(views) or fit(self, views)
-    )
+def test_matrices_remain_on_disk_if_memory_is_small(folder, set_memory, fitted_views):
     expected = cluster("all.h5mu")
-    seen.clear()
-    monkeypatch.setattr(_cluster_command, "available_memory", lambda: 0)
+    set_memory(0)
     assert (cluster("all.h5mu") == expected).all()
-    assert seen[0].keys() == {"rna", "prot"}
-    assert not any(isinstance(one.X, np.ndarray) for one in seen[0].values())
-    assert not any(scipy.sparse.issparse(one.X) for one in seen[0].values())
+    views = fitted_views[-1]
+    assert views.keys() == {"rna", "prot"}
+    assert not any(isinstance(one.X, np.ndarray) for one in views.values())
+    assert not any(scipy.sparse.issparse(one.X) for one in views.values())
 
 
 def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys, refused):

@@ -10,7 +10,6 @@ from mvsc_fast import datasets, metrics, structure_test
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import _demo_command, main
 from mvsc_fast.methods import AWP, ESTIMATORS
-from mvsc_fast.views._row_source import RowSource
 
 
 @pytest.fixture
@@ -190,21 +189,19 @@ def test_warnings_are_shown_once(data, monkeypatch, capsys):
     assert capsys.readouterr().err.count("the same again") == 1
 
 
-def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
+def test_files_are_read_in_blocks_if_memory_is_small(data, set_memory, fitted_views):
     """Twice the size of the files is needed: their content and the copy of the fit."""
     with np.load(data / "data.npz") as file:
         views = [3 * file["view_0"] + 1, file["view_1"]]
-    paths, seen, read = [data / "0.npy", data / "1.npy"], [], RowSource.map
+    paths = [data / "0.npy", data / "1.npy"]
     for path, X in zip(paths, views, strict=True):
         np.save(path, X)
     size = sum(path.stat().st_size for path in paths)
-    monkeypatch.setattr(RowSource, "map", lambda self, *a: seen.append(self[0]) or read(self, *a))
     written = []
     for free, lazy in ((2 * size, False), (2 * size - 1, True)):
-        seen.clear()
-        monkeypatch.setattr(_cli_cluster, "available_memory", lambda free=free: free)
+        set_memory(free)
         written.append(cluster(data, *paths, "--clusters", 3)[1].tolist())
-        assert any(isinstance(X, np.memmap) for X in seen) == lazy
+        assert {isinstance(X, np.memmap) for X in fitted_views[-1].values()} == {lazy}
     assert written[0] == written[1]
 
 
