@@ -272,6 +272,8 @@ def test_columns_that_outweigh_all_others_are_named(load, columns, number):
     with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
         model.fit({name: X.to_numpy() for name, X in views.items()})
     scaled = list(map(scale, views.values()))
+    with pytest.warns(UserWarning, match="of view 0 "):  # in half of the views
+        model.fit([views["first"], scaled[1]])
     model.fit(scaled)
     model.fit([views["first"], *scaled])
 
