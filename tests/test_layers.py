@@ -99,6 +99,34 @@ def test_scripts_import_names_that_exist(folder):
     assert wrong == []
 
 
+# Tests of what is below the interface, or that shorten a fit. The list can only become shorter.
+PRIVATE = """
+_utils/test_progress.py _utils/test_threads.py _utils/test_validation.py
+attack/test_concurrency.py attack/test_hostile_files.py attack/test_lapack_failures.py
+attack/test_memory_limits.py attack/test_signals.py cli/conftest.py cli/test_cluster.py
+cli/test_outputs.py conftest.py explanation/test_explanation.py explanation/test_markers.py
+explanation/test_plots.py judge/test_n_clusters.py judge/test_ridge.py methods/test_dimsc.py
+methods/test_estimators.py methods/test_mcles.py methods/test_memory.py
+methods/test_representation.py methods/test_saved.py native/test_examples.py
+native/test_predict.py native/test_prox.py similarity/test_sparse.py solvers/test_transforms.py
+spectral/test_spectral.py test_matrix.py views/test_lift.py views/test_missing_values.py
+views/test_row_source.py views/test_rows.py
+""".split()
+
+
+def test_tests_use_public_names():
+    """Those of core/, and the references, may use others."""
+    tests = Path(__file__).parent
+    name = r"\bmvsc_fast(?:\.\w+)*\._[a-z]|^ *from mvsc_fast(?:\.\w+)* import [^#\n]*\b_[a-z]"
+    users = {
+        path.relative_to(tests).as_posix()
+        for path in tests.rglob("*.py")
+        if re.search(name, path.read_text("utf-8"), re.MULTILINE)
+    }
+    users = {user for user in users if not user.startswith(("core/", "reference/"))}
+    assert users == set(PRIVATE)
+
+
 @pytest.mark.parametrize("source", sorted((SRC / "core").glob("*.pyx")), ids=lambda path: path.name)
 def test_every_function_of_the_core_is_documented_and_knows_no_python(source):
     text = source.read_text()
