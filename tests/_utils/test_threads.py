@@ -7,6 +7,7 @@ import sysconfig
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import joblib
 import numpy as np
@@ -75,30 +76,6 @@ def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size
         np.testing.assert_array_equal(value, dense(getattr(three, name)), err_msg=name)
 
 
-@pytest.mark.parametrize("limit", ["blas", "openmp"])
-def test_the_last_of_overlapping_limits_restores_the_setting(limit):
-    if limit == "blas" and not thread_settings("blas"):
-        pytest.skip("this BLAS has no threads")
-
-    def at_most(n_threads):
-        return Limit(n_threads if limit == "blas" else 1, openmp=n_threads)
-
-    with threads.blas_threads(1):
-        pass  # all libraries are known
-    before = thread_settings()
-    with threadpoolctl.threadpool_limits(4, user_api=limit):
-        first, second, third = at_most(3), at_most(2), at_most(1)
-        for one in (first, second, third):
-            one.__enter__()
-        assert set(thread_settings(limit)) == {1}
-        second.__exit__(None, None, None)
-        first.__exit__(None, None, None)
-        assert set(thread_settings(limit)) == {1}
-        third.__exit__(None, None, None)
-        assert set(thread_settings(limit)) == {4}
-    assert thread_settings() == before
-
-
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="Python has a GIL")
 def test_no_import_turns_the_gil_on():
     run_python("""
@@ -112,17 +89,17 @@ def test_no_import_turns_the_gil_on():
     """)
 
 
-def set_blas(n_threads):
+def set_threads(n_threads, kind="blas"):
     """As a user does: threadpoolctl's limit, in force at once."""
-    if not thread_settings("blas"):
+    if kind == "blas" and not thread_settings("blas"):
         pytest.skip("this BLAS has no threads")
-    return threadpoolctl.threadpool_limits(n_threads, user_api="blas")
+    return threadpoolctl.threadpool_limits(n_threads, user_api=kind)
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_limit_around_a_fit_is_restored(count):
     before = thread_settings()
-    with set_blas(count):
+    with set_threads(count):
         outer = thread_settings()
         assert set(thread_settings("blas")) == {count}
         published_tlrr(random_similarities(2, 30), max_iter=2)
@@ -138,15 +115,15 @@ def test_a_limit_set_by_a_callback_outlives_the_fit():
 
     def callback(state):
         if not seen:
-            with set_blas(4):
+            with set_threads(4):
                 published_tlrr(random_similarities(2, 30), max_iter=2)
                 assert set(thread_settings("blas")) == {4}
             assert set(thread_settings("blas")) == {1}
-            seen.append(set_blas(3))
+            seen.append(set_threads(3))
             published_tlrr(random_similarities(2, 30), max_iter=2)
         seen.append(set(thread_settings("blas")))
 
-    with set_blas(2):
+    with set_threads(2):
         published_tlrr(random_similarities(2, 30), max_iter=3, tol=0.0, callback=callback)
         assert set(thread_settings("blas")) == {3}
     assert seen[1:] == [{3}] * 3
@@ -154,8 +131,8 @@ def test_a_limit_set_by_a_callback_outlives_the_fit():
 
 
 def test_a_setting_that_others_change_during_a_limit_is_theirs():
-    with set_blas(2):
-        other = set_blas(1)
+    with set_threads(2):
+        other = set_threads(1)
         with threads.blas_threads(1):
             other.restore_original_limits()
             assert set(thread_settings("blas")) == {2}
@@ -165,18 +142,26 @@ def test_a_setting_that_others_change_during_a_limit_is_theirs():
         assert set(thread_settings("blas")) == {2}
 
 
+LIMITS = (2, 1, 1)  # of three limits that begin one after the other
+
+
 @pytest.mark.parametrize("order", itertools.permutations(range(3)))
-def test_limits_may_end_in_any_order_and_in_other_threads(order):
-    before = thread_settings()
-    with set_blas(2):
-        limits = [threads.blas_threads(1) for _ in range(3)]
+@pytest.mark.parametrize("kind", ["blas", "openmp"])
+def test_limits_may_end_in_any_order(kind, order):
+    """The least one in force holds; those of BLAS may end in other threads."""
+    with threads.blas_threads(1):
+        pass  # all libraries are known
+    before, left = thread_settings(), list(order)
+    with set_threads(4, kind), ThreadPoolExecutor(1) as pool:
+        limits = [Limit(k) if kind == "blas" else Limit(1, openmp=k) for k in LIMITS]
         for limit in limits:
             limit.__enter__()
-        with ThreadPoolExecutor(1) as pool:
-            for k in order:
-                assert set(thread_settings("blas")) == {1}
-                pool.submit(limits[k].__exit__, None, None, None).result()
-        assert set(thread_settings("blas")) == {2}
+        for k in order:
+            assert set(thread_settings(kind)) == {min(LIMITS[other] for other in left)}
+            left.remove(k)
+            leave = partial(limits[k].__exit__, None, None, None)
+            pool.submit(leave).result() if kind == "blas" else leave()
+        assert set(thread_settings(kind)) == {4}
     assert thread_settings() == before
 
 
