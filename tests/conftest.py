@@ -128,10 +128,16 @@ def threads_at_any_size(monkeypatch):
     monkeypatch.setattr(threads, "SMALL", 0)
 
 
+@pytest.fixture(scope="session")
+def subspaces():
+    """Views of 60 samples, and their three clusters, which every method finds."""
+    return datasets.make_multiview_subspaces(60, 3, random_state=0)
+
+
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path, subspaces):
     """A file of views and labels that the command reads."""
-    views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    views, y = subspaces
     np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1], y=y)
     return tmp_path / "data.npz"
 

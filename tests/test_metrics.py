@@ -10,7 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast import ConsensusTLRR
 from mvsc_fast.methods import AWP, LTMSC, TLRR, TSVDMSC
 from mvsc_fast.metrics import clustering_scores, compare
 from mvsc_fast.preprocessing import PerView
@@ -60,12 +60,6 @@ def test_vectors_of_matlab_are_read_with_a_warning(shape):
         assert clustering_scores(y.reshape(shape), y)["acc"] == 1
 
 
-@pytest.fixture(scope="module")
-def groups():
-    """Views whose three groups every method finds, and these."""
-    return datasets.make_multiview_subspaces(60, 3, random_state=0)
-
-
 class Random(BaseEstimator):
     """Estimator whose embedding has no clusters, with few starts of k-means."""
 
@@ -82,8 +76,8 @@ class Random(BaseEstimator):
         return self
 
 
-def test_methods_are_compared_over_runs_of_kmeans(groups):
-    views, y = groups
+def test_methods_are_compared_over_runs_of_kmeans(subspaces):
+    views, y = subspaces
     methods = {
         "tlrr": TLRR(3, random_state=0),
         "scaled": make_pipeline(PerView(StandardScaler()), LTMSC(3, random_state=0)),
@@ -101,8 +95,8 @@ def test_methods_are_compared_over_runs_of_kmeans(groups):
     assert found["ari_std"][:2] == pytest.approx(0)
 
 
-def test_runs_differ_on_one_fit(groups):
-    views, y = groups
+def test_runs_differ_on_one_fit(subspaces):
+    views, y = subspaces
     Random.fits = 0
     found = compare({"random": Random()}, views, y, n_runs=6)
     assert Random.fits == 1
@@ -112,8 +106,8 @@ def test_runs_differ_on_one_fit(groups):
     )
 
 
-def test_a_comparison_is_printed_and_written_for_latex(groups):
-    views, y = groups
+def test_a_comparison_is_printed_and_written_for_latex(subspaces):
+    views, y = subspaces
     sweep = compare({lam: TSVDMSC(3, lam=lam, random_state=0) for lam in (0.2, 0.5)}, views, y)
     assert sweep["method"].tolist() == [0.2, 0.5] and sweep["n_runs"].tolist() == [20, 20]
     found = compare({"a_b & 50 %": AWP(3, random_state=0), "random": Random()}, views, y)
@@ -129,8 +123,8 @@ def test_a_comparison_is_printed_and_written_for_latex(groups):
     assert lines[0] == r"\begin{tabular}{lccccccc}" and lines[-1] == r"\end{tabular}"
 
 
-def test_bad_comparisons(groups):
-    views, y = groups
+def test_bad_comparisons(subspaces):
+    views, y = subspaces
     with pytest.raises(TypeError, match="methods .*list.*dict"):
         compare([TLRR(3)], views, y)
     with pytest.raises(ValueError, match="methods is empty"):
@@ -143,8 +137,8 @@ def test_bad_comparisons(groups):
         compare({"a": Random(3)}, views, y[1:])
 
 
-def test_tuples_and_signs_are_names_of_methods(groups):
-    views, y = groups
+def test_tuples_and_signs_are_names_of_methods(subspaces):
+    views, y = subspaces
     table = compare({("a<5", 1): AWP(3), ("a", 2): AWP(3)}, views, y)
     assert table.to_frame()["method"].tolist() == [("a<5", 1), ("a", 2)]
     assert r"a\textless{}5" in table.to_latex()

@@ -12,16 +12,16 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods
+from mvsc_fast import TLRR, ConsensusTLRR, methods
 from mvsc_fast.methods import TRPCA
 from mvsc_fast.preprocessing import PerView
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
 
 
-@pytest.fixture(scope="module")
-def views():
-    return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
+@pytest.fixture
+def views(subspaces):
+    return subspaces[0]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)

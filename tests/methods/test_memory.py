@@ -14,9 +14,9 @@ AVAILABLE = "mvsc_fast._utils.validation.available_memory"
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
 
 
-@pytest.fixture(scope="module")
-def views():
-    return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
+@pytest.fixture
+def views(subspaces):
+    return subspaces[0]
 
 
 @pytest.fixture

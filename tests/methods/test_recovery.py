@@ -12,11 +12,6 @@ from mvsc_fast.methods import ESTIMATORS, ETLMSC, LMSC, LTMSC, SNN, TRPCA
 from mvsc_fast.solvers import snn, tlrr, trpca
 
 
-@pytest.fixture(scope="module")
-def subspaces():
-    return datasets.make_multiview_subspaces(60, 3, random_state=0)
-
-
 @pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 12), (3, 30), (4, 10), (5, 7), (3, 1)])
 @pytest.mark.parametrize("lam", [0.02, 0.1, 0.4])
 def test_trpca_equals_its_twin(v, n, lam):
