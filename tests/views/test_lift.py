@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
-from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, label_predictability
+from mvsc_fast import ConsensusTLRR, datasets, label_predictability
 from mvsc_fast.views._lift import centre_rows, correlation_of_lengths, find_lift, fit_lift
 
 NAN = float("nan")
@@ -124,18 +124,6 @@ def test_an_empty_column_beside_continuous_ones_changes_no_label():
     labels = model.fit(views).labels_
     wider = [np.hstack([view, np.zeros((len(X), 1))]) for view in views]
     np.testing.assert_array_equal(model.fit(wider).labels_, labels)
-
-
-def test_saved_models_lift_new_rows(tmp_path):
-    views, y = groups((100, 60, 40), (2, 5))
-    views[1][:9] = NAN
-    model = ConsensusTLRR(3, random_state=0).fit([X[:150] for X in views])
-    model.to_native(tmp_path / "model.mvsc")
-    saved, new = SavedPredictor(tmp_path / "model.mvsc"), [X[150:].copy() for X in views]
-    new[0][:5] = NAN
-    assert adjusted_rand_score(y[155:], saved.predict(new)[5:]) > 0.95
-    assert saved.predict_margin(new).tobytes() == model.predict_margin(new).tobytes()
-    assert saved.n_features_per_view_ == model.n_features_per_view_ == [2, 5]
 
 
 def test_correlation_is_that_of_its_definition():
