@@ -117,19 +117,6 @@ def test_a_norm_is_proven_down_to_rounding_and_never_below_itself(core_parts, n,
     assert not core_parts.proven_below(A, norm * (1 - 1e-13))
 
 
-size = st.shared(st.integers(1, 12), key="n")
-tensors = st.builds(
-    random_tensor, st.shared(st.integers(1, 5), key="v"), size, size, st.integers(0, 2**16)
-)
-thresholds = st.floats(0, 10)
-
-
-@given(T=tensors, t=thresholds)
-def test_random_tensors_equal_the_definition(T, t):
-    for kernel, twin in MAPS.items():
-        np.testing.assert_allclose(apply(kernel, T, t), twin(T, t), atol=1e-11)
-
-
 def test_counts():
     T = random_tensor(3, 20, 20)
     kept = kernels.tube_shrink(T.copy(), 1.5)
