@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from ._utils.messages import warn_user
-from ._utils.parameters import count
+from ._utils.parameters import InvalidParameterError, check_estimator, count
 from ._utils.parts import Table
 from ._utils.threads import limit_threads
 from ._utils.types import Estimator, Views
@@ -167,9 +167,7 @@ def compare(
     Raises
     ------
     ValueError
-        If there is no method, or ``y`` is invalid.
-    TypeError
-        If methods are not a dict.
+        If methods are not a dict of estimators, there is no method, or ``y`` is invalid.
 
     Notes
     -----
@@ -187,12 +185,14 @@ def compare(
     [5, 1]
     """
     if not isinstance(methods, Mapping):
-        raise TypeError(
+        raise InvalidParameterError(
             f"methods is of type {type(methods).__name__}: pass a dict of estimators by name, such "
             "as {'TLRR': TLRR(10)}"
         )
     if not methods:
         raise ValueError("methods is empty: pass a dict of estimators by name")
+    for name, estimator in methods.items():
+        check_estimator(estimator, f"methods[{name!r}]")
     n_runs = count(n_runs, "n_runs")
     y = check_labels(as_vector(y, "y"), "y")
     views = list(views) if isinstance(views, Iterator) else views

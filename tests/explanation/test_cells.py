@@ -108,6 +108,7 @@ def test_names_that_cannot_be_stored_are_refused(mdata):
     with pytest.raises(ValueError, match="'rna/1'"):
         annotate(mdata, model, views)
     for key in (5, None, "", "a/b"):
-        with pytest.raises(ValueError, match=f"key must be a name .* got {key!r}"):
+        with pytest.raises(ValueError, match=f"key must be a name .* got {key!r}") as error:
             annotate(mdata, model, views, key=key)
+        assert isinstance(error.value, TypeError)
     assert list(mdata.obs) == before

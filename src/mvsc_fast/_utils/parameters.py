@@ -73,6 +73,31 @@ def check_flag(value, name):
     return value
 
 
+def check_type(value, name, kind):
+    """``value``, which must be an instance of a class."""
+    if not isinstance(value, kind):
+        words = f"{kind.__name__}, got {type(value).__name__}"
+        raise InvalidParameterError(f"{name} must be a {words}")
+    return value
+
+
+def check_estimator(value, name):
+    """``value``, which must be an estimator, and not a class."""
+    if isinstance(value, type) or not hasattr(value, "fit"):
+        raise InvalidParameterError(f"{name} must be an estimator with a method fit, got {value!r}")
+    return value
+
+
+def check_jobs(value, name):
+    """A number of jobs for `joblib.Parallel`: an integer but 0, or None."""
+    if value is None:
+        return None
+    value = check_integer(value, name, -sys.maxsize)
+    if value == 0:
+        raise InvalidParameterError(f"{name} == 0, must be >= 1, or -1 for all CPUs")
+    return value
+
+
 def check_seed(value, name):
     """``value``, which scikit-learn must accept as a random state; whole floats are integers."""
     if isinstance(value, float) and value.is_integer():

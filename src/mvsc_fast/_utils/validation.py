@@ -10,6 +10,7 @@ import scipy.sparse
 from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
 from .messages import counted, warn_user
+from .parameters import InvalidParameterError
 
 COMPARED_ROWS = 256  # rows of a dense matrix that are compared at a time
 # Limit and use of the memory of a container, and its reclaimable part, the cache of files that were
@@ -298,7 +299,9 @@ def check_labels(labels, name, n=None, index=None, other="the views"):
     is_list = isinstance(labels, (list, tuple))  # whose types NumPy would unify
     values = np.asarray(labels, dtype=object if is_list else None)
     if values.ndim != 1 or values.size == 0:
-        raise ValueError(f"{name} has shape {values.shape}: expected one label per sample")
+        raise InvalidParameterError(
+            f"{name} has shape {values.shape}: expected one label per sample"
+        )
     # Labels must be those of the samples: as many, and with the same ids if both have ids.
     if n is not None and len(values) != n:
         raise ValueError(

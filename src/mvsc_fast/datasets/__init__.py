@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from os import PathLike
 from typing import Any
@@ -13,11 +13,14 @@ from sklearn.utils import Bunch, check_random_state
 
 from .._utils.messages import import_extra
 from .._utils.parameters import (
+    InvalidParameterError,
     check_flag,
     check_integer,
     check_number,
     check_numbers,
     check_seed,
+    check_type,
+    verbosity,
 )
 from .._utils.types import Numbers, Seed
 from .._utils.validation import check_clusters
@@ -105,6 +108,13 @@ def load_mat(
     >>> views, y = datasets.load_mat("MSRC_v1.mat")  # doctest: +SKIP
     >>> labels = ConsensusTLRR(n_clusters=7).fit_predict(views)  # doctest: +SKIP
     """
+    if views is not None and (isinstance(views, str) or not isinstance(views, Iterable)):
+        raise InvalidParameterError(f"views must be a list of names of variables, got {views!r}")
+    if truth is not None:
+        check_type(truth, "truth", str)
+    if transpose is not None:
+        check_flag(transpose, "transpose")
+    verbosity(verbose, "verbose")
     matrices, y, notes = read_arrays(path, views=views, truth=truth, transpose=transpose)
     for note in notes if verbose else ():
         print(note)
@@ -246,7 +256,8 @@ def make_cohort(
     check_clusters(c, n)
     n_markers = check_integer(n_markers, "n_markers", 0)
     effect, missing = check_number(effect, "effect"), check_number(missing, "missing", 0.0, 1.0)
-    if len(n_features) != len(ASSAYS) or min(n_features) < n_markers * c:
+    widths = [check_integer(d, "n_features", 1) for d in np.ravel(n_features)]
+    if len(widths) != len(ASSAYS) or min(widths) < n_markers * c:
         raise ValueError(
             f"n_features must have {len(ASSAYS)} numbers of at least n_markers * n_clusters = "
             f"{n_markers * c}, got {n_features!r}"
@@ -262,7 +273,7 @@ def make_cohort(
     missing_samples[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
     views, markers = {}, []
     for (assay, (level, spread)), d, is_missing in zip(
-        ASSAYS.items(), n_features, missing_samples, strict=True
+        ASSAYS.items(), widths, missing_samples, strict=True
     ):
         # Levels of each assay: a normal baseline, then markers that are raised or lowered in one
         # cluster.

@@ -8,6 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.parameters import check_estimator
 from ..judge._model_file import unpack
 from ..views._columns import check_columns, in_order
 from ..views._facts import refuse, summarise
@@ -75,7 +76,7 @@ class BoundModel(NamedTuple):
 def bind_views(model, views):
     """The `BoundModel` of a model or a pipeline, and of views, which must be those of `fit`."""
     # The clusterer, and what the steps before it make of the views.
-    check_is_fitted(model)
+    check_is_fitted(check_estimator(model, "model"))
     ids, steps, feature_names, originals = sample_ids(views), [], None, None
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]

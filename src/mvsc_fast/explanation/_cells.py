@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import randomized_svd
 
 from .._utils.messages import warn_user
-from .._utils.parameters import check_integer
+from .._utils.parameters import InvalidParameterError, check_integer
 from .._utils.threads import use_threads
 from .._utils.types import Estimator, Views
 from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, RowSteps
@@ -272,13 +272,13 @@ def annotate(
     """
     # Everything that can be refused is refused before the work.
     if not all(hasattr(data, name) for name in ("obs_names", "obsm", "obsp", "uns")):
-        raise ValueError(f"data must be AnnData or MuData, got {type(data).__name__}")
+        raise InvalidParameterError(f"data must be AnnData or MuData, got {type(data).__name__}")
     if not isinstance(key, str) or not key or "/" in key:
-        raise ValueError(f'key must be a name without "/", such as "mvsc", got {key!r}')
+        raise InvalidParameterError(f'key must be a name without "/", such as "mvsc", got {key!r}')
     n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
-    if batch is not None and batch not in data.obs:
+    if batch is not None and batch not in list(data.obs):
         modalities = getattr(data, "mod", {}).items()
-        holders = [name for name, modality in modalities if batch in modality.obs]
+        holders = [name for name, modality in modalities if batch in list(modality.obs)]
         remedy = f"it has {shown(*data.obs) or 'none'}"
         if holders:
             call = f"data.pull_obs({batch!r}, prefix_unique=False)"

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from .. import __version__
 from .._utils.figures import new_figure
 from .._utils.messages import counted
+from .._utils.parameters import InvalidParameterError, check_type
 from .._utils.parts import Part, Table, folded, page
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, IntArray, Views
@@ -240,12 +241,16 @@ def explain(
     >>> list(explanation.clusters)
     ['cluster', 'samples', 'share', 'predictable', 'silhouette']
     """
+    if counts is not None:
+        check_type(counts, "counts", ClusterCounts)
+    if structure is not None:
+        check_type(structure, "structure", StructureTest)
     # The model with its views, and all that is computed from them, in one thread, because the sums
     # of BLAS depend on their number.
     fit = bind_views(model, views)
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
-        raise ValueError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
+        raise InvalidParameterError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
     with blas_threads(1):
         embedding = find_embedding(fit)
         evidence = judge_labels(fit)

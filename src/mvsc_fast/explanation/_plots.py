@@ -25,6 +25,7 @@ from .._utils.figures import (
     name_ticks,
     new_figure,
 )
+from .._utils.parameters import InvalidParameterError, check_integer, check_type
 from .._utils.parts import Table
 from .._utils.threads import limit_threads
 from .._utils.types import View
@@ -166,6 +167,10 @@ def plot_consensus(
     -------
     matplotlib.axes.Axes
     """
+    if not isinstance(candidates, Mapping) or "labels" not in candidates:
+        raise InvalidParameterError(
+            "candidates has no labels: pass candidates_ of a ConsensusTLRR with store='all'"
+        )
     labels = _check_labels(labels, candidates["labels"].shape[1])
     order = np.argsort(labels, kind="stable")
     rows = order[:: -(-len(order) // MAX_CONSENSUS)]
@@ -190,6 +195,8 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     -------
     matplotlib.axes.Axes
     """
+    check_type(table, "table", Table)
+    n_top = check_integer(n_top, "n_top", 0)
     # As many rows as fit, at least one for each cluster.
     clusters, first, codes = np.unique(table["cluster"], return_index=True, return_inverse=True)
     max_rows = MAX_MARKER_ROWS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,13 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.figures import COLORS, legend_below, name_clusters, new_figure
-from .._utils.parameters import check_integer
+from .._utils.parameters import (
+    check_estimator,
+    check_integer,
+    check_jobs,
+    check_number,
+    check_seed,
+)
 from .._utils.parts import Part, Table
 from .._utils.types import Estimator, FloatArray, Seed, Views
 from ..views._anndata import is_anndata
@@ -174,13 +179,13 @@ def stability(
     (90,)
     """
     n_resamples = check_integer(n_resamples, "n_resamples", 1)
-    if not isinstance(fraction, Real) or not 0 < fraction < 1:
-        raise ValueError(f"fraction must be between 0 and 1, got {fraction!r}")
-    last = _last(estimator)
+    fraction = check_number(fraction, "fraction", 0, 1, open_interval=True)
+    rng = check_random_state(check_seed(random_state, "random_state"))
+    n_jobs = check_jobs(n_jobs, "n_jobs")
+    last = _last(check_estimator(estimator, "estimator"))
     if takes_similarities(last):
         raise ValueError("subsamples are rows of views: the estimator takes similarities")
     views = list(views) if isinstance(views, Iterator) else views
-    rng = check_random_state(random_state)
     fitted = estimator if hasattr(last, "labels_") else _seeded(estimator, rng).fit(views)
     fit = bind_views(fitted, views)
 
@@ -215,7 +220,7 @@ def stability(
         sample_stability=sample_stability,
         labels=fit.labels,
         ids=fit.ids,
-        fraction=float(fraction),
+        fraction=fraction,
     )
 
 

@@ -11,7 +11,13 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.figures import COLORS, group_names, legend_below, new_figure
 from .._utils.messages import counted
-from .._utils.parameters import check_flag, check_integer, check_seed
+from .._utils.parameters import (
+    InvalidParameterError,
+    check_flag,
+    check_integer,
+    check_jobs,
+    check_seed,
+)
 from .._utils.parts import ShortRepr
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
@@ -288,6 +294,7 @@ def structure_test(
     max_samples = check_integer(max_samples, "max_samples", MIN_COMPLETE)
     check_flag(each_view, "each_view")
     scale = check_scale(scale, "scale")
+    n_jobs = check_jobs(n_jobs, "n_jobs")
     permuted = permuted.tolist() if hasattr(permuted, "tolist") else permuted
     permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
@@ -317,7 +324,7 @@ def structure_test(
     rows = [X[order] for X in rows]
     names = [view.name for view in sample.views]
     if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
-        raise ValueError(
+        raise InvalidParameterError(
             f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"
         )
 

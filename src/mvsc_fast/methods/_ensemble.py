@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from .._utils.parameters import CHECKS, count, draw_seed
+from .._utils.parameters import CHECKS, InvalidParameterError, count, draw_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
@@ -103,8 +103,10 @@ def consensus_labels(
     n_clusters = count(n_clusters, "n_clusters")
     seed = draw_seed(random_state)
     CHECKS["n_threads"](n_threads, "n_threads")
+    if not isinstance(labellings, Iterable):
+        raise InvalidParameterError(f"labellings must be a list of labellings, got {labellings!r}")
     if hasattr(labellings, "keys"):  # whose entries would be taken for its labellings
-        raise ValueError(
+        raise InvalidParameterError(
             f"labellings is a {type(labellings).__name__}, not a list of labellings: pass "
             "[labellings[key] for key in labellings.keys()]"
         )

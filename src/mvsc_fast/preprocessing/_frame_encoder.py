@@ -15,6 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import warn_user
+from .._utils.parameters import InvalidParameterError
 from ..views._frames import shown
 from ..views._missing import missing
 
@@ -60,13 +61,11 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     Raises
     ------
-    TypeError
-        If X is not a pandas data frame.
     ValueError
-        If a column does not exist, or occurs twice in X or in a group; has dates, complex numbers,
-        lists, infinite values, numbers too large to be squared, no values, no words, or a different
-        string in more than half of the rows; or if text shares a group with other columns. In
-        `transform`, if a column of numbers has other values.
+        If X is not a pandas data frame; if a column does not exist, or occurs twice in X or in a
+        group; has dates, complex numbers, lists, infinite values, numbers too large to be squared,
+        no values, no words, or a different string in more than half of the rows; or if text shares
+        a group with other columns. In `transform`, if a column of numbers has other values.
 
     Warns
     -----
@@ -195,13 +194,13 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     def _columns(self):
         """The columns of all groups."""
         if not isinstance(self.groups, Mapping) or not self.groups:
-            raise ValueError(
+            raise InvalidParameterError(
                 f"groups must be a dict of the columns of each view, got {self.groups!r}"
             )
         for name, columns in self.groups.items():
             is_list = hasattr(columns, "__getitem__") and not isinstance(columns, (str, Mapping))
             if not is_list or len(columns) == 0:
-                raise ValueError(
+                raise InvalidParameterError(
                     f"group {shown(name)} must be a list of columns, got {columns!r}: "
                     f"for a single column pass [{columns!r}]"
                 )
@@ -215,7 +214,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 def check_frame(X, columns):
     """Raise an error unless X is a pandas data frame that has each of the columns once."""
     if not (hasattr(X, "iloc") and hasattr(X, "columns")):
-        raise TypeError(
+        raise InvalidParameterError(
             f"X must be a pandas data frame, got {type(X).__name__}: "
             "pandas.DataFrame(X), or X.to_pandas() of polars, makes one"
         )

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import import_extra
+from .._utils.parameters import InvalidParameterError
 from .._utils.types import Estimator
 from ..views._frames import shown, view_title
 from ..views._row_source import is_dask, is_stored
@@ -105,7 +106,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  
         ):
             step = _IDENTITY if _passes(step) else step
             if not hasattr(step, "transform"):
-                raise ValueError(
+                raise InvalidParameterError(
                     f'view {name!r}: expected a transformer, None or "passthrough", got {step!r}'
                 )
             steps.append(_call(name, clone(step).fit, _in_memory(view, step), y))
@@ -278,7 +279,7 @@ def _call(name, method, X, *args):
 def _check_container(X):
     """Return X, which must be a list or a dict of views."""
     if not isinstance(X, (dict, list, tuple)):
-        raise ValueError(
+        raise InvalidParameterError(
             f"X must be a list or a dict of views, got {type(X).__name__}: split one table by "
             "ViewSplitter"
         )

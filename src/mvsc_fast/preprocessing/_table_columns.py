@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
+from .._utils.parameters import InvalidParameterError
 from ..views._frames import is_frame, is_named_frame, text_names
 
 
@@ -80,7 +81,9 @@ def _position(column, names, places, n_columns, what):
             raise ValueError(f"{what}: {len(positions)} columns are called {column!r}")
         raise ValueError(f"{what}: there is no column {column!r}{alike(column, names)}")
     if isinstance(column, (bool, np.bool_)) or not hasattr(column, "__index__"):
-        raise ValueError(f"{what}: a column must be given by name or position, got {column!r}")
+        raise InvalidParameterError(
+            f"{what}: a column must be given by name or position, got {column!r}"
+        )
     if not -n_columns <= column < n_columns:
         raise ValueError(f"{what}: there is no column {column}, the table has {n_columns}")
     return int(column) % n_columns

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._utils.parameters import InvalidParameterError
 from .._utils.types import IntArray, View
 from ..views._frames import view_title
 from ._table_columns import (
@@ -95,7 +96,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self
         """
         if not isinstance(self.views, (dict, list, tuple)) or len(self.views) == 0:
-            raise ValueError(
+            raise InvalidParameterError(
                 f"views must be a dict or a list of the columns of each view, got {self.views!r}"
             )
         X = as_table(X)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from .._utils.messages import counted
-from .._utils.parameters import check_option
+from .._utils.parameters import InvalidParameterError, check_flag, check_option
 from .._utils.types import Frames, Views
 from .._utils.validation import check_finite
 from ._anndata import from_anndata, is_anndata
@@ -53,6 +53,7 @@ def check_views(views: Views, *, missing: bool = False) -> list[Any]:
         are infinite, NaN without ``missing``, or not real numbers, or there are fewer than two
         samples.
     """
+    check_flag(missing, "missing")
     return loaded(read_views(views), missing=missing).views
 
 
@@ -125,7 +126,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     check_option(join, "join", get_args(Join))
     named_frames, listed = listed_views(frames)
     if not listed:
-        raise ValueError("align takes a list or a dict of data frames or AnnData")
+        raise InvalidParameterError("align takes a list or a dict of data frames or AnnData")
     named_frames = [
         (name, from_anndata(table, use=["X"])["X"] if is_anndata(table) else table)
         for name, table in named_frames

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import scipy.sparse
 
 from .._utils.messages import counted
+from .._utils.parameters import InvalidParameterError
 from ._frames import Frame, repeated, shown, view_title
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ def read_anndata(X, title, use="X"):
 
 def frames_of(data, use):
     """A `Frame` of each view by name, for the arguments of `from_anndata` except a list."""
+    if not isinstance(use, (str, list, tuple, Mapping)):
+        raise InvalidParameterError(f"use must be a name, or a list or a dict of them, got {use!r}")
     data = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(data, Mapping):
         if not isinstance(use, (str, Mapping)):

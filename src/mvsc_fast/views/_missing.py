@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.messages import counted
+from .._utils.parameters import InvalidParameterError
 from .._utils.types import View
 from ._anndata import is_anndata
 from ._frames import are_same_ids, is_frame
@@ -97,7 +98,7 @@ def _checked_mask(mask, n_samples, X):
     """The mask as an array of one boolean for each row of X, with its ids if both have ids."""
     rows = np.asarray(mask)
     if rows.dtype != bool or rows.shape != (n_samples,):
-        raise ValueError(
+        raise InvalidParameterError(
             f"mask must be one boolean for each of {counted(n_samples, 'row')}, got {rows.dtype} "
             f"of shape {rows.shape}"
         )
