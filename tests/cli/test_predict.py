@@ -213,6 +213,17 @@ def test_other_files_are_refused(cohort, tmp_path, refused):
     assert "--save: snn cannot predict" in refused(*files, "--save", tmp_path / "m.pkl")
 
 
+def test_neither_the_model_nor_a_file_is_written_over(cohort, tmp_path, refused):
+    folder, _, _ = cohort
+    paths = [tmp_path / name for name in ("model.pkl", "rna.csv", "mirna.csv")]
+    for path in paths:
+        path.write_bytes((folder / path.name).read_bytes())
+    for path in paths[:2]:
+        before = path.read_bytes()
+        assert f"{path.name} " in refused("predict", *paths, "--labels", path)
+        assert path.read_bytes() == before
+
+
 def test_each_file_has_a_column_of_ids_of_its_own(cohort, tmp_path, refused):
     folder, tables, _ = cohort
     paths = [tmp_path / "rna.csv", tmp_path / "mirna.csv"]

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from cell_files import IDS, modalities
+from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast import ConsensusTLRR, annotate
 from mvsc_fast.explanation import joint_graph
@@ -94,6 +95,18 @@ def test_clusters_that_follow_a_batch_are_reported(mdata):
         warnings.simplefilter("error", UserWarning)
         for batch in ("donor", "counts", "single"):
             annotate(mdata, model, batch=batch)
+    i = np.arange(120)
+    for every, agreement in ((2, 0.20), (4, 0.04)):
+        batch = np.where(i % every, i * 7 % 5 % 3, model.labels_)
+        assert adjusted_mutual_info_score(model.labels_, batch) == pytest.approx(
+            agreement, abs=0.01
+        )
+        mdata.obs[f"every {every}"] = batch
+    with pytest.warns(UserWarning, match=r"the clusters follow 'every 2': .* is 0\.2"):
+        annotate(mdata, model, batch="every 2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        annotate(mdata, model, batch="every 4")
     with pytest.raises(ValueError, match="no column 'x': it has"):
         annotate(mdata, model, batch="x")
     mdata["rna"].obs["site"] = "a"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from conftest import fitted_consensus
+from conftest import changed, fitted_consensus
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_mutual_info_score
@@ -305,6 +305,9 @@ def test_what_cannot_be_explained_is_refused(consensus, data):
         explain(consensus, [X[1:] for X in data[0]])
     with pytest.raises(ValueError, match=r"\[10, 25\] features, expected \[10, 25, 30\]"):
         explain(consensus, data[0][:2])
+    infinite = [data[0][0], changed(data[0][1], (7, 2), np.inf), data[0][2]]
+    with pytest.raises(ValueError, match="view 1 .*inf .*row 7, column 2"):
+        explain(consensus, infinite)
     with pytest.raises(ValueError, match="FunctionTransformer has no labels_"):
         explain(FunctionTransformer().fit(data[0][0]), data[0])
     with pytest.raises(ValueError, match=r"ids has shape \(3,\), expected \(210,\)"):

@@ -36,6 +36,13 @@ def test_the_smallest_resolution_of_stable_clusters_is_supported(result):
     assert "supported" not in lines[0] and f"the smallest of {result.smallest[4]}" in lines[4]
 
 
+def test_of_equally_stable_resolutions_the_smallest_is_supported():
+    rng = np.random.default_rng(0)
+    views = [8 * np.eye(3, 6)[np.arange(90) % 3] + rng.standard_normal((90, 6)) for _ in range(2)]
+    result = suggest_resolution(views, resolutions=[0.2, 0.3, 0.5, 0.7, 20], random_state=0)
+    assert result.stability[:4].tolist() == [1, 1, 1, 1] and result.supported == (0.2,)
+
+
 def test_a_group_within_a_cluster_is_named(views_with_small_group):
     views, small_group = views_with_small_group
     result = suggest_resolution(views, resolutions=[0.05], random_state=0)
@@ -52,6 +59,16 @@ def test_clusters_are_those_of_the_fit(result, nested):
         assert labels.max() + 1 == result.n_clusters[i]
         predictability = label_predictability(nested, labels)
         assert predictability == pytest.approx(result.predictability[i], abs=1e-6)
+
+
+def test_clusters_that_overlap_are_refined_as_in_the_fit():
+    rng = np.random.default_rng(0)
+    centres = 2.1 * np.eye(4, 8)
+    views = [centres[np.arange(150) % 4] + rng.standard_normal((150, 8)) for _ in range(2)]
+    result = suggest_resolution(views, resolutions=[2], random_state=0)
+    labels = ConsensusTLRR(None, resolution=2, random_state=0).fit_predict(views)
+    predictability = label_predictability(views, labels)
+    assert predictability == pytest.approx(result.predictability[0], abs=1e-6)
 
 
 def test_noise_supports_no_resolution_and_order_and_threads_change_nothing():

@@ -59,6 +59,26 @@ def test_some_samples_alone_have_the_ridge_of_all_columns():
     np.testing.assert_allclose(predicted, twin.leave_one_out(K, 0.5 * 30 / 20, Y), atol=2e-3)
 
 
+def test_many_samples_alone_are_regressed_on_evenly_spaced_ones():
+    rng = np.random.default_rng(0)
+    F, Y = rng.standard_normal((9000, 2)).astype(np.float32), rng.standard_normal((8193, 3))
+    B = LeaveOneOutRidge(F).of(np.arange(8193)).coefficients(Y)
+    some = np.linspace(0, 8192, 4096).astype(int)
+    K = F[some].astype(float)
+    expected = np.linalg.solve(K.T @ K + 0.5 * 4096 / 2 * np.eye(2), K.T @ Y[some])
+    np.testing.assert_allclose(B, expected, atol=1e-5)
+
+
+def test_leaving_out_is_exact_up_to_a_leverage_of_more_than_995_thousandths():
+    rng = np.random.default_rng(0)
+    F, Y = rng.standard_normal((30, 4)).astype(np.float32), rng.standard_normal((30, 3))
+    F[:, 3], F[7, 3] = 0, 30
+    K, g = F.astype(float) @ F.T, 0.5 * 30 / 4
+    assert 1 - g * np.linalg.inv(K + g * np.eye(30))[7, 7] > 0.995
+    expected = twin.leave_one_out(K, g, Y)
+    np.testing.assert_allclose(LeaveOneOutRidge(F).predict(Y), expected, atol=1e-3)
+
+
 def test_a_sample_that_alone_decides_a_coefficient_has_finite_predictions():
     F = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
     F[:, 3] = 0

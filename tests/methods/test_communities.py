@@ -114,6 +114,16 @@ def test_equal_samples_have_one_label():
     np.testing.assert_array_equal(labels[:20], labels[120:])
 
 
+def test_samples_that_are_often_repeated_have_one_label_and_numbers_have_no_gaps():
+    """Leiden parts equal samples here, and some of its communities have none of the labels."""
+    rng = np.random.default_rng(0)
+    of = rng.integers(0, 20, 60)
+    X = rng.standard_normal((20, 3))[of]
+    labels = ConsensusTLRR(None, resolution=10, random_state=0).fit_predict(X)
+    np.testing.assert_array_equal(labels, labels[[of.tolist().index(k) for k in of]])
+    np.testing.assert_array_equal(np.unique(labels), np.arange(labels.max() + 1))
+
+
 def test_the_command_line_takes_a_resolution(labelled, tmp_path, capsys):
     path, labels = str(tmp_path / "views.npz"), str(tmp_path / "labels.csv")
     np.savez(path, view_0=labelled[0][0], view_1=labelled[0][1])

@@ -301,6 +301,20 @@ def test_new_samples_that_are_unlike_the_fitted_ones_are_reported(half):
     model.predict(noise)
 
 
+@pytest.mark.parametrize(("n_unlike", "n"), [(10, 40), (11, 54), (9, 40), (10, 50)])
+def test_a_warning_needs_ten_unlike_samples_and_more_than_a_fifth(half, n_unlike, n):
+    model, new = half
+    noise = [np.random.default_rng(0).standard_normal(X.shape) for X in new]
+    unlike, usual = (model.predict_margin(rows, return_unlike=True)[1] for rows in (noise, new))
+    far, near = np.flatnonzero(unlike)[:n_unlike], np.flatnonzero(~usual)[: n - n_unlike]
+    rows = [np.vstack([N[far], X[near]]) for N, X in zip(noise, new, strict=True)]
+    if n_unlike < 10 or n_unlike <= n / 5:
+        model.predict(rows)  # without a warning
+        return
+    with pytest.warns(UserWarning, match=f"{n_unlike} of {n} new .* labels may be wrong"):
+        model.predict(rows)
+
+
 def two_groups(sizes, seed, n_groups=2):
     """Two views of Gaussian groups of these sizes, of ``n_groups`` centres, and their numbers."""
     rng = np.random.RandomState(seed)

@@ -71,6 +71,8 @@ def test_cells_are_filled_by_the_multiple_of_the_mean_row_that_fits_best():
     np.testing.assert_array_equal(X, before)
     zeros = np.array([[0, 0, NAN, 0]])
     np.testing.assert_array_equal(filled(zeros, mean), [[0, 0, 0, 0]])
+    largest = np.array([[1.2e308, NAN, NAN, 1.2e308]])  # the sum of which is no number
+    np.testing.assert_allclose(filled(largest / 1e308, mean) * 1e308, filled(largest, mean))
     nothing = np.array([0, 0, 1, 0], dtype=np.float32)  # no known cell has a mean
     np.testing.assert_array_equal(filled(np.array([[1.0, 2, NAN, 3]]), nothing), [[1, 2, 0, 3]])
     whole = np.ones((2, 4))
@@ -111,6 +113,13 @@ def test_missing_rows_are_predicted_from_all_other_views(shift, wrap):
         np.testing.assert_allclose(found[i], expected, atol=1e-12)
     complete = [np.ones((3, 2)), np.eye(3)]
     assert imputed(complete) is complete
+
+
+def test_missing_rows_of_many_sorted_samples_are_predicted_from_some_of_all():
+    X = np.repeat(np.eye(4), [2100, 2000, 120, 80], axis=0)
+    Y = X.copy()
+    Y[-1] = NAN
+    assert imputed([X, Y])[1][-1].argmax() == 3
 
 
 # ------------------------------------------------------------------ rows that are made missing

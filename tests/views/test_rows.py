@@ -92,10 +92,16 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
     ("cells", "values", "wrap", "message"),
     [
         ((4, 1), NAN, scipy.sparse.csr_array, "nan in row 4, column 1"),
+        ((4, slice(2, None)), NAN, scipy.sparse.csr_array, "nan in row 4, column 2"),
         ((slice(None), 2), NAN, np.asarray, "no values in column 2"),
         ((7, [0, 1]), [np.inf, -np.inf], np.asarray, "inf in row 7, column 0"),
     ],
-    ids=["missing cell of a sparse row", "missing column", "infinite cells that cancel"],
+    ids=[
+        "missing cell of a sparse row",
+        "most of a sparse row",
+        "missing column",
+        "infinite cells that cancel",
+    ],
 )
 def test_cells_that_cannot_be_filled_are_refused(views, cells, values, wrap, message):
     views[0][cells] = values
