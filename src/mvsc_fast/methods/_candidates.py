@@ -19,7 +19,6 @@ from ..spectral._ward import cluster_means, ward_labels
 from ..views._rows import spread
 from ..views._view_rows import leading_map
 
-VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
 # Neighbours of a graph of another kind. It is used from a number of samples on, where it adds .013
 # +- .006 to the mean accuracy of sixteen sets and five simulated families; few neighbours, which
 # show groups of ten samples, are always used.
@@ -47,8 +46,7 @@ JOINED_COLUMNS = 100  # leading components of wider joined rows
 def candidate_labellings(used, c, n_threads, progress):
     """The candidates without scores, and the affinity matrix that is used for refinement.
 
-    The affinity matrix is the sum over unit and centred rows at `VOTING_NEIGHBORS` neighbours, or
-    more if there are many samples for each cluster.
+    The affinity matrix is the sum over the graphs of unit and centred rows with most neighbours.
     """
     n = used.present.shape[1]
     # Sizes of neighbourhoods grow with the samples of a cluster. Few neighbours show small groups.
@@ -56,7 +54,6 @@ def candidate_labellings(used, c, n_threads, progress):
     n_vectors = {"unit": c, "centred": c if many else 2 * c}
     growth = neighbourhood_growth(n, c)
     sizes = sizes_of(n, [round(growth * d) for d in SIZES])
-    voting = max([d for d in sizes if d <= round(growth * VOTING_NEIGHBORS)], default=sizes[0])
     nearest = [max(2, min(FEW_NEAREST, n // 10))]
     if n >= ENOUGH:
         nearest.insert(0, NEAREST)
@@ -76,7 +73,7 @@ def candidate_labellings(used, c, n_threads, progress):
             starts = FEW_STARTS
         graph_labellings = partitions(A, values, vectors, c, starts)
         labellings += [(kind, d, *entry) for entry in graph_labellings]
-        if kind in SCALES and d == voting:
+        if kind in SCALES and d == max(sizes):
             affinity = A if affinity is None else affinity + A
     if affinity is None:  # the callback ended the previous stage
         affinity = A
