@@ -125,6 +125,16 @@ def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, n
     assert f"{path}: " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("names", [["a", "a"], ["", "b"], ["", ""]])
+def test_names_that_files_cannot_be_given_to_are_refused_by_the_command_line(
+    image, tmp_path, capsys, names
+):
+    path = tmp_path / "m.mvsc"
+    with_names(image, names, [None, None], [4, 7]).tofile(path)
+    assert main(["predict", str(path), "a.csv", "b.csv"]) == 2
+    assert f"{path} has views named" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "note",
     ["[1, 2]", "12345", "no JSON", "[" * 10**5, '{"model": 1, "views": 2, "columns": 3}']

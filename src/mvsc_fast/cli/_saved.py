@@ -8,6 +8,7 @@ from .. import __version__
 from ..judge._model_file import names_in
 from ..methods._prediction import SavedPredictor, native_model, note_content
 from ..views._columns import fitted_columns
+from ..views._frames import shown
 from ._outputs import replaced
 
 # Types of the notes; older files have one id_name for all views.
@@ -73,6 +74,11 @@ def load_model(path):
     if is_native(path):
         model = SavedPredictor(path)
         names, _, _, note = names_in(model.predictor_.model.image)
+        if "" in names or len(set(names)) < len(names):
+            raise ValueError(
+                f"{path} has views named {shown(*names)}, which files cannot be given to: fit with "
+                "names that differ and are not empty, or predict in Python"
+            )
         model.view_names_in_ = names
         # The note of a file of another program may contain anything.
         note = note_content(note)
