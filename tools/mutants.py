@@ -1,9 +1,11 @@
 """Mutants that the tests of the same folder kill: `make mutants`.
 
 The mutations are those of poodle, drawn with a seed. Each is made in a copy of the sources and
-meets the tests that execute its line, fastest first, up to the first failure. Slow tests do not
-count: those after --seconds of CPU time. `equivalent_mutants.txt` has one line for each mutant that
-no test can kill: path | old | new | reason, where old may also be the whole line of the source.
+meets the tests that execute its line, fastest first, up to the first failure. A killer is a test of
+the folder of the same name, or of those in TESTS, that fails with the mutant. Others do not count,
+and neither do slow tests: those after --seconds of CPU time. `equivalent_mutants.txt` has one line
+for each mutant that no test can kill: path | old | new | reason, where old may also be the whole
+line of the source.
 """
 
 import argparse
@@ -25,7 +27,15 @@ import pytest
 from coverage import Coverage
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = "views judge methods explanation preprocessing cli _utils".split()
+FOLDERS = (
+    "_utils views similarity spectral judge solvers methods explanation datasets metrics "
+    "preprocessing cli"
+).split()
+TESTS = {  # that are not, or not all, in a folder of the same name
+    "datasets": ["test_datasets.py", "cli/test_arrays.py"],
+    "metrics": ["test_metrics.py"],
+    "solvers": ["solvers", "methods/test_recovery.py", "methods/test_representation.py"],
+}
 KINDS = (
     "Comparison UnaryOperation BinaryOperation AugAssign DictArrayCall Return LambdaReturn Number"
 ).split()
@@ -103,7 +113,8 @@ def measure(folder, sources, output):
     record = Record(coverage)
     record.failed = []
     coverage.start()
-    run_tests(sources, ["--maxfail=1000", str(ROOT / "tests" / folder)], [record])
+    tests = [str(ROOT / "tests" / name) for name in TESTS.get(folder, [folder])]
+    run_tests(sources, ["--maxfail=1000", *tests], [record])
     coverage.stop()
     data = coverage.get_data()
     lines = {
@@ -248,11 +259,12 @@ def report(folder, directory, options, equivalent):
     record = json.loads((directory / "record.json").read_text())
     if record["failed"]:
         print(f"{folder}: failing or skipped tests are left out: {record['failed']}")
-    files = sorted((ROOT / "src/mvsc_fast" / folder).glob("*.py"))
+    files = sorted((ROOT / "src/mvsc_fast").glob(f"{folder}/*.py"))
+    files = files or [ROOT / f"src/mvsc_fast/{folder}.py"]
     mutants = [m for file in files for m in mutations(str(file.relative_to(ROOT / "src")))]
     known = {(m["path"], old, m["new"]) for m in mutants for old in (m["old"], m["text"])}
     for entry in sorted(equivalent - known):
-        if entry[0].startswith(f"mvsc_fast/{folder}/"):
+        if entry[0].startswith((f"mvsc_fast/{folder}/", f"mvsc_fast/{folder}.py")):
             print(f"{folder}: equivalent_mutants.txt has no mutant {' | '.join(entry)}")
     mutants = [m for m in mutants if options.only in m["path"]]
     drawn = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
