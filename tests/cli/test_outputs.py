@@ -13,6 +13,7 @@ from processes import program
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.cli import _cluster_command, main
+from mvsc_fast.methods import AWP
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
@@ -88,11 +89,11 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
         assert "acc" in out.read_text()
 
 
-def test_outputs_are_checked_before_the_fit(data, monkeypatch, refused):
-    monkeypatch.setattr(_cluster_command, "read_files", lambda *args, **options: pytest.fail())
+def test_outputs_are_checked_before_files_are_read(tmp_path, refused):
+    (tmp_path / "damaged.npz").write_bytes(b"no archive")
     for name in ("m.skops", "m"):
-        arguments = ["--clusters", "3", "--save", str(data.parent / name)]
-        assert f"{name}: models have the suffix .pkl" in refused("cluster", data, *arguments)
+        arguments = [tmp_path / "damaged.npz", "--clusters", "3", "--save", tmp_path / name]
+        assert f"{name}: models have the suffix .pkl" in refused("cluster", *arguments)
 
 
 def test_terminal_without_the_letters_of_a_table(tmp_path, monkeypatch, refused):
@@ -141,5 +142,5 @@ def test_interrupt_is_exit_code_130(monkeypatch, data):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_cluster_command, "read_files", interrupted)
+    monkeypatch.setattr(AWP, "fit", interrupted)
     assert run(data) == 130

@@ -6,8 +6,13 @@ import scipy.sparse
 from matplotlib.figure import Figure
 
 from mvsc_fast import structure_test
-from mvsc_fast._utils.parts import Table
-from mvsc_fast.explanation import plot_consensus, plot_embedding, plot_markers, plot_similarity
+from mvsc_fast.explanation import (
+    Table,
+    plot_consensus,
+    plot_embedding,
+    plot_markers,
+    plot_similarity,
+)
 from mvsc_fast.judge import ClusterCounts, Resolutions
 
 LABELLINGS = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [1, 1, 0, 2, 2], [0, 1, 1, 0, 0]])
