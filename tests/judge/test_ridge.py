@@ -7,9 +7,15 @@ import scipy.sparse
 from conftest import random_sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
-from mvsc_fast.judge._ridge import LeaveOneOutRidge, mutual_information, one_hot, refined_labellings
+from mvsc_fast.judge._ridge import (
+    LeaveOneOutRidge,
+    adjusted_mutual_information,
+    mutual_information,
+    one_hot,
+    refined_labellings,
+)
 
 
 class Predictions:
@@ -134,3 +140,11 @@ def test_mutual_information_is_that_of_scikit_learn(pairs):
     a, b = np.array(pairs).T
     expected = normalized_mutual_info_score(a, b)
     assert mutual_information(a, b, 3) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
+def test_adjusted_information_is_that_of_scikit_learn_if_labels_agree(pairs):
+    a, b = np.array(pairs).T
+    by_chance = np.bincount(a, minlength=3) @ np.bincount(b, minlength=3) / len(a)
+    expected = max(0, adjusted_mutual_info_score(a, b)) if (a == b).sum() >= by_chance else 0
+    assert adjusted_mutual_information(a, b) == pytest.approx(expected, abs=1e-9)
