@@ -28,7 +28,7 @@ from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import dense
 from ..views._scaling import check_scale
-from ._copies import best_modularity, coordinates
+from ._copies import best_modularities, coordinates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -330,19 +330,16 @@ def structure_test(
 
     # The samples themselves (None) and their copies, of all views and perhaps of each alone.
     copies = [None, *rng.randint(2**31 - 1, size=n_rotations)]
-    tasks = [(rows, lift, [names.index(name) for name in permuted])]
-    if each_view:
-        tasks += [([X], [is_lifted], []) for X, is_lifted in zip(rows, lift, strict=True)]
+    moved = [names.index(name) for name in permuted]
     modularities = Parallel(n_jobs=n_jobs)(
-        delayed(best_modularity)(part, n_clusters, copy, moved, lift)
-        for part, lift, moved in tasks
+        delayed(best_modularities)(rows, n_clusters, copy, moved, lift, each_view=each_view)
         for copy in copies
     )
-    modularities = np.reshape(modularities, (len(tasks), n_rotations + 1))
     n_incomplete, tests = len(sample.samples) - n, []
-    for (observed, *null), (*_, moved) in zip(modularities, tasks, strict=True):
+    for i, (observed, *null) in enumerate(zip(*modularities, strict=True)):
         null = np.array(null)
-        thresholds = null if moved else _thresholds(null, n)
+        # Only the copies of all views are permuted.
+        thresholds = null if i == 0 and moved else _thresholds(null, n)
         tests.append(_result(observed, null, thresholds, n, n_incomplete))
 
     # Columns that divide samples by themselves, whatever the clusters are.
