@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from processes import run_python
 
 import mvsc_fast
 
@@ -81,6 +82,12 @@ def test_modules_have_a_length_that_is_read_at_once():
         if limit is not None and len(path.read_text(encoding="utf-8").splitlines()) > limit:
             too_long[str(path.relative_to(SRC))] = limit
     assert too_long == {}
+
+
+def test_the_package_imports_nothing_that_only_some_files_need():
+    code = "import sys, mvsc_fast; print(*sys.modules)"
+    modules = run_python(code, fresh=True).split()
+    assert not {"scipy.io", "matplotlib", "h5py", "zarr", "igraph", "dask"} & set(modules)
 
 
 @pytest.mark.parametrize("folder", ["bench", "examples", "docs"])

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import scipy.io
+import scipy  # imports scipy.io, which has 36 modules, where it is used
 import scipy.sparse
 
 from .._utils.containers import checked_compressed, checked_csr
