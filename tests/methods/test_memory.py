@@ -119,15 +119,23 @@ def test_a_limit_holds_for_reading_as_well_as_for_clustering():
     assert clustering < 118 < reading
 
 
-def test_seconds_grow_with_the_columns_that_are_searched(capsys):
+def forecast(capsys, n=2000, n_views=2, d=20, n_clusters=5):
+    """The seconds that a fit tells before it is interrupted."""
+
     def interrupt(state):
         raise KeyboardInterrupt
 
-    seconds = []
-    for d in (20, 2000):
-        view = np.random.default_rng(0).standard_normal((4000, d), dtype=np.float32)
-        with pytest.raises(KeyboardInterrupt):
-            ConsensusTLRR(5, random_state=0, verbose=1, callback=interrupt).fit([view])
-        seconds += re.findall(r"in about (\d+) s ", capsys.readouterr().err)
-    narrow, wide = map(int, seconds)
-    assert 1 <= narrow <= 12 and wide - narrow >= 3
+    views = np.random.default_rng(0).standard_normal((n_views, n, d), dtype=np.float32)
+    model = ConsensusTLRR(
+        n_clusters, max_samples=n, view_selection="all", verbose=1, callback=interrupt
+    )
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(list(views))
+    return int(re.search(r"in about (\d+) s ", capsys.readouterr().err)[1])
+
+
+@pytest.mark.parametrize(
+    "more", [{"n": 10_000}, {"n_views": 20}, {"d": 2000}, {"d": 6000}, {"n_clusters": 300}]
+)
+def test_seconds_grow_with_samples_views_columns_and_clusters(capsys, more):
+    assert forecast(capsys) + 2 <= forecast(capsys, **more) <= 12

@@ -17,10 +17,10 @@ from ..views._view_rows import n_components
 # time grows with samples times clusters: so many clusters that this is more than 20 000 get fewer.
 MIN_FITTED, FITTED_PER_CLUSTER = 4000, 300
 MANY_FITTED, MIN_FITTED_PER_CLUSTER = 20_000, 40
-# CPU seconds of one thread, within a factor of two of bench/many_clusters.py: of a sample, of a
-# sample for each cluster and for the square of their number, and of a multiplication in the search
-# for neighbours.
-SECONDS = 6e-4, 4.5e-6, 2.5e-9, 6e-11
+# CPU seconds of one thread, within a factor of two of bench/many_clusters.py and of up to 20 views
+# or 20 000 columns: of a sample, of a sample for each view, each cluster and the square of their
+# number, of an entry of the views, and of a multiplication in the search for neighbours.
+SECONDS = 2e-4, 9e-5, 4.5e-6, 7e-9, 6e-8, 6e-11
 
 
 class Plan(NamedTuple):
@@ -103,9 +103,11 @@ def automatic_samples(n_clusters):
 
 def fit_seconds(m, n_features, n_clusters):
     """About how many CPU seconds the clustering of m samples takes; see bench/many_clusters.py."""
-    sample, cluster, pair, product = SECONDS
+    sample, view, cluster, pair, entry, product = SECONDS
+    of_views = view * len(n_features) + entry * sum(n_features)
+    of_clusters = cluster * n_clusters + pair * n_clusters**2
     searched = 2 * m**2 * sum(min(m, d) for d in n_features)
-    return m * (sample + cluster * n_clusters + pair * n_clusters**2) + product * searched
+    return m * (sample + of_views + of_clusters) + product * searched
 
 
 def fit_bytes(n, m, n_features, n_clusters):
