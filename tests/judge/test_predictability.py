@@ -100,6 +100,11 @@ def test_many_samples_are_judged_by_some_of_them():
     half = np.where(rng.uniform(size=5000) < 0.5, rng.integers(4, size=5000), y)
     right, wrong = label_predictability(views, [y, half])
     assert right > 0.99 and wrong < 0.6
+    # So are missing rows, whichever order the samples have.
+    views[1][rng.uniform(size=5000) < 0.1] = np.nan
+    order = rng.permutation(5000)
+    score = label_predictability([X[order] for X in views], half[order])
+    assert score == label_predictability(views, half)
 
 
 def test_candidates_are_judged_by_each_view_alone_too(subspaces):

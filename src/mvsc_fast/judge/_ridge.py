@@ -155,9 +155,10 @@ def judge_of(views):
 
     The labels that it judges must be in this order.
     """
-    complete = imputed(views)
-    order = canonical_order(complete)
-    return Judge([ViewRows(X[order]) for X in complete]), order
+    # Missing rows are predicted in this order as well, from samples that are evenly spaced in it.
+    order = canonical_order(views)
+    complete = imputed([X[order] for X in views])
+    return Judge([ViewRows(X) for X in complete]), order
 
 
 def _mean_agreement(predictions, n_clusters, score):
