@@ -52,7 +52,7 @@ METHODS = ["ConsensusTLRR", *GRAPHS]
 def fit(method, views, y, random_state):
     """A model; of a baseline with one labelling for each of its graphs."""
     c = int(y.max()) + 1
-    if method not in GRAPHS:
+    if method == "ConsensusTLRR":
         return ConsensusTLRR(c, random_state=random_state).fit(views)
     cut = SpectralClustering(c, affinity="precomputed", random_state=random_state)
     graphs = GRAPHS[method]([normalize(X) for X in views])

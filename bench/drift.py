@@ -1,7 +1,7 @@
 """How many new samples are unlike the fitted ones, and how many if one view fails.
 
 Usage: python bench/drift.py [--sets NAME ...] [--max-samples 1500] [--split 1] [--sensors]
-       python bench/drift.py --clusters [--draws 10]
+       python bench/drift.py --clusters [--draws 5]
 
 One half of each set is fitted, the other is new. Its first view is left as it is, gets the rows of
 other samples, is stuck at its mean, is replaced by Gaussian noise of the same means and deviations,
@@ -18,7 +18,7 @@ was chosen on the first split of the sets, so neither --split 2 nor the sensors 
 --clusters has the share of unlike ones among new samples of clusters of 50, 37, 10 and 3 % of 1000
 fitted samples, whose labels are right: Gaussian clusters at distance 6, and four of the ten digits
 of hdigit, other ones in each draw. Then it counts the warnings of `predict` for 30 new samples of
-the smallest of Gaussian clusters.
+the smallest of Gaussian clusters, in six draws.
 """
 
 import warnings

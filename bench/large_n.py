@@ -19,7 +19,17 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
-from timing import apart, cpu_seconds, forget_peak, load_shared, memory, print_table, run, stopwatch
+from timing import (
+    apart,
+    cpu_seconds,
+    forget_peak,
+    load_shared,
+    memory,
+    print_table,
+    report,
+    run,
+    stopwatch,
+)
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -125,6 +135,7 @@ def main(sizes, data, limit):
                     row, problem = apart(measure, name, n, method, folder, limit=limit)
                 if row is None:
                     table.append(f"{name} | {method} | {n} | | | | | | | {problem}")
+                    report(table[-1])
                     break
                 cpu, wall, peak, acc = row
                 growth = ["", ""]
@@ -135,6 +146,7 @@ def main(sizes, data, limit):
                     f"{name} | {method} | {n} | {cpu:.1f} | {wall:.1f} | {peak:.0f} | {acc:.3f} | "
                     f"{' | '.join(growth)} | "
                 )
+                report(table[-1])
                 before = n, cpu, peak
     header = "data | method | n | CPU s | s | MiB | ACC | exponent of time | of memory | ended by"
     print_table(header, table)

@@ -4,7 +4,8 @@ Usage: python bench/peers.py [--shuffles 1] [--limit 3600] [--sets NAME ...]
        python bench/peers.py --install
 
 mvlearn, snfpy and imml run in .venv-peers, which is made where it is missing. Every fit is a
-process of its own with one thread; seconds are those of the processor, in the fit alone. All get
+process of its own with one thread, and the first that fails or takes longer than --limit seconds
+ends the run; seconds are those of the processor, in the fit alone. All get
 samples of unit length in every view and the settings of their documentation: mvlearn 100 starts of
 k-means, snfpy Euclidean distances with mu=.5 and K=20 (the value of its examples) or K=n/10 (its
 rule of thumb), others the defaults. snfpy's network, which it leaves to others to cut, and averaged

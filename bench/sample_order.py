@@ -71,7 +71,7 @@ def print_orders(shuffles):
 def measure(data, method, seed, max_samples):
     """Samples, ACC, seconds and MiB of a fit."""
     views, y = load_shared(data, seed)
-    views, y = [X[:max_samples] for X in views], y[:max_samples]
+    views, y = [X[: max_samples or None] for X in views], y[: max_samples or None]
     base = forget_peak()
     model = ESTIMATORS[method](len(np.unique(y)), random_state=seed, n_threads=1)
     seconds, labels = stopwatch(model.fit_predict, views)

@@ -134,8 +134,6 @@ def forecast(capsys, n=2000, n_views=2, d=20, n_clusters=5):
     return int(re.search(r"in about (\d+) s ", capsys.readouterr().err)[1])
 
 
-@pytest.mark.parametrize(
-    "more", [{"n": 10_000}, {"n_views": 20}, {"d": 2000}, {"d": 6000}, {"n_clusters": 300}]
-)
+@pytest.mark.parametrize("more", [{"n": 10_000}, {"n_views": 20}, {"d": 2000}, {"n_clusters": 300}])
 def test_seconds_grow_with_samples_views_columns_and_clusters(capsys, more):
     assert forecast(capsys) + 2 <= forecast(capsys, **more) <= 12

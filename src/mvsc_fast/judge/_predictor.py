@@ -180,6 +180,8 @@ def residuals(scores, sizes):
 def limits_of(residual, clusters, n_clusters):
     """The residual that .05 of the new samples of each cluster exceed, of shape (n_clusters,).
 
+    It is exceeded by fewer in clusters of which few samples were fitted (bench/drift.py).
+
     Clusters have residuals of different sizes: those of a small one are larger. The quantile of
     the samples of a cluster, of the rank at which a new sample exceeds it with this probability, is
     averaged with that of all samples, each divided by the median of its cluster.

@@ -353,8 +353,8 @@ class ConsensusTLRR(MultiViewClusterer):
             the views are Dask arrays.
         unlike : ndarray of shape (n_new,), bool
             If ``return_unlike=True``: which samples are unlike the fitted ones, farther from their
-            clusters than the limit of the cluster, which about .05 of new samples exceed. Samples
-            that lack views are so more often. Lazy as well.
+            clusters than the limit of the cluster, which about .05 of new samples exceed, fewer
+            in small clusters. Samples that lack views are so more often. Lazy as well.
 
         Raises
         ------
