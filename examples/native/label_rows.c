@@ -133,7 +133,7 @@ static int label(const mvsc_model *model, double *const *views, ptrdiff_t m)
             n_unlike += unlike[r] > 0;
         }
     }
-    if (status == MVSC_MODEL_OK)
+    if (status == MVSC_MODEL_OK && n_compared > 0)
         fprintf(stderr, "%td of %td rows are unlike the fitted ones\n", n_unlike, n_compared);
     free(scores);
     free(workspace);

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import fitted_consensus
 
-from mvsc_fast import datasets, explain
+from mvsc_fast import ConsensusTLRR, datasets, explain
 from mvsc_fast.explanation import joint_graph, markers, stability
 
 
@@ -84,3 +84,18 @@ def test_the_views_of_fit_are_never_refused(n, n_features, n_clusters):
 def test_a_model_that_cannot_predict_accepts_views_of_its_shape(views):
     model = fitted_consensus(views, store="labels")
     assert explain(model, [X[::-1] for X in views]).samples.n_rows == 120
+
+
+@pytest.mark.slow
+def test_many_samples_that_lack_a_view_may_have_any_order():
+    """Their rows are predicted from 4096 samples, of which there are more."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=5600)
+    views = [2 * rng.standard_normal((3, d))[y] + rng.standard_normal((5600, d)) for d in (4, 9)]
+    views[1][rng.uniform(size=5600) < 0.15] = np.nan
+    order = rng.permutation(5600)
+    model = ConsensusTLRR(3, max_samples=5600, random_state=0)
+    first = explain(model.fit(views), views)
+    second = explain(model.fit([X[order] for X in views]), [X[order] for X in views])
+    np.testing.assert_array_equal(second.clusters["predictable"], first.clusters["predictable"])
+    np.testing.assert_allclose(second.samples["margin"], first.samples["margin"][order], atol=1e-6)

@@ -94,7 +94,7 @@ def check_jobs(value, name):
         return None
     value = check_integer(value, name, -sys.maxsize)
     if value == 0:
-        raise InvalidParameterError(f"{name} == 0, must be >= 1, or -1 for all CPUs")
+        raise InvalidParameterError(f"{name} == 0, must be positive, or negative: -1 for all CPUs")
     return value
 
 
@@ -152,7 +152,7 @@ def option(words):
 
 def verbosity(value, name):
     """``value``, a bool or an integer from 0."""
-    return natural(int(value) if isinstance(value, bool) else value, name)
+    return natural(int(value) if isinstance(value, bool | np.bool_) else value, name)
 
 
 count = partial(check_integer, minimum=1)

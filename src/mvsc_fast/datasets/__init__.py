@@ -110,6 +110,8 @@ def load_mat(
     """
     if views is not None and (isinstance(views, str) or not isinstance(views, Iterable)):
         raise InvalidParameterError(f"views must be a list of names of variables, got {views!r}")
+    if views is not None:
+        views = [check_type(name, "a name in views", str) for name in views]
     if truth is not None:
         check_type(truth, "truth", str)
     if transpose is not None:

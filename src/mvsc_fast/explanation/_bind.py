@@ -16,7 +16,7 @@ from ..views._lift import Lift, find_lift
 from ..views._missing import filled, imputed
 from ..views._read import read_views
 from ..views._row_source import RowSource
-from ..views._rows import presence, spread
+from ..views._rows import canonical_order, presence, spread
 from ..views._scaling import fit_scalings, scaled
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
@@ -59,7 +59,12 @@ class BoundModel(NamedTuple):
     @property
     def complete(self):
         """The used views; their missing rows are predicted from all views, as in the fit."""
-        complete = imputed(self.lifted, self.present)
+        complete = self.lifted
+        if not self.present.all():
+            # In an order by content, so that they do not depend on that of the samples.
+            order = canonical_order(complete)
+            views = imputed([X[order] for X in complete], self.present[:, order])
+            complete = [X[np.argsort(order)] for X in views]
         return [complete[i] for i in self.used]
 
     @property

@@ -4,6 +4,7 @@ from itertools import chain
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from sklearn.metrics.cluster import expected_mutual_information
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
@@ -29,43 +30,38 @@ def mutual_information(a, b, n_clusters):
     Equal to scikit-learn's ``normalized_mutual_info_score``, without its checks, which cost more
     than the computation.
     """
-    shared, largest = _information(_joint_counts(a, b, n_clusters))
+    shares = np.bincount(a * n_clusters + b, minlength=n_clusters * n_clusters) / len(a)
+    shares = shares.reshape(n_clusters, n_clusters)
+    shared, largest = _information(shares.sum(axis=0), shares.sum(axis=1), shares.ravel())
     return shared / largest if largest > 0 else 1.0
 
 
 def adjusted_mutual_information(a, b, n_clusters=None):
     """Adjusted mutual information of two labellings: 1 if equal, 0 if no nearer than by chance.
 
-    Equal to scikit-learn's ``adjusted_mutual_info_score``, without its checks, unless fewer labels
-    are equal than by chance. Without features, the prediction from all other samples misses every
-    label of balanced clusters, because its cluster is the smallest among the others: an exact
-    function of the labels, but no agreement.
+    Equal to scikit-learn's ``adjusted_mutual_info_score``, without its checks, unless that is
+    negative or fewer labels are equal than by chance. Without features, the prediction from all
+    other samples misses every label of balanced clusters, because its cluster is the smallest among
+    the others: an exact function of the labels, but no agreement.
     """
-    counts = _joint_counts(a, b, n_clusters or 1 + max(a.max(), b.max()))
+    n, c = len(a), n_clusters or 1 + int(max(a.max(), b.max()))
+    # Sparse, because every sample may have a label of its own.
+    counts = scipy.sparse.coo_array((np.ones(n, dtype=np.int64), (a, b)), shape=(c, c)).tocsr()
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    n = len(a)
-    if counts.trace() < rows @ columns / n:
+    if np.count_nonzero(a == b) < rows @ columns / n:
         return 0.0
-    counts = counts[np.ix_(rows > 0, columns > 0)]
-    shared, largest = _information(counts)
-    expected = expected_mutual_information(counts, n)
+    shared, largest = _information(rows / n, columns / n, counts.data / n)
+    expected = expected_mutual_information(counts[rows > 0][:, columns > 0], n)
     # By chance, only single clusters, or clusters of single samples, share all information.
     if largest - expected < ROUNDING:
         return 1.0
     return max(0.0, float((shared - expected) / (largest - expected)))
 
 
-def _joint_counts(a, b, n_clusters):
-    """Number of samples with each pair of labels."""
-    counts = np.bincount(a * n_clusters + b, minlength=n_clusters * n_clusters)
-    return counts.reshape(n_clusters, n_clusters)
-
-
-def _information(counts):
-    """Mutual information, and the mean of both entropies."""
-    shares = counts / counts.sum()
-    total = _entropy(shares.sum(axis=0)) + _entropy(shares.sum(axis=1))
-    return total - _entropy(shares.ravel()), total / 2
+def _information(rows, columns, cells):
+    """Mutual information, and the mean of both entropies, of the shares in a table."""
+    total = _entropy(rows) + _entropy(columns)
+    return total - _entropy(cells), total / 2
 
 
 def _entropy(p):

@@ -255,7 +255,7 @@ def structure_test(
     permuted : name, or list of names, default=()
         Names of views, or their indices if they have no names. If given, the test is whether these
         views have any structure in common with the others: in the copies, their samples are
-        permuted, alike in each of them, and no view is rotated.
+        permuted, alike in each of them, and no view is rotated, unless it is tested alone.
     scale : {"standard"}, optional
         How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional

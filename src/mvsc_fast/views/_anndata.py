@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import scipy.sparse
@@ -83,8 +83,9 @@ def read_anndata(X, title, use="X"):
 
 def frames_of(data, use):
     """A `Frame` of each view by name, for the arguments of `from_anndata` except a list."""
-    if not isinstance(use, (str, list, tuple, Mapping)):
+    if not isinstance(use, Iterable):
         raise InvalidParameterError(f"use must be a name, or a list or a dict of them, got {use!r}")
+    use = use if isinstance(use, (str, Mapping)) else list(use)
     data = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(data, Mapping):
         if not isinstance(use, (str, Mapping)):

@@ -26,6 +26,8 @@ class DaskSource(RowSource):
         remedy.
     """
 
+    is_lazy = True
+
     def __init__(self, views, rows=None, *, titles, **about):
         for view, title in zip(views, titles, strict=True):
             if is_dask(view):

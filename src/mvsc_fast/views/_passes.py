@@ -225,12 +225,12 @@ def label_rows(source, predict, samples, labels):
     """Labels of all rows of a source, given those of some samples, and the `Summary` of the rows.
 
     ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend. Rows
-    without any view have the label -1. The summary is None if all samples have labels, or if rows
-    are read later, by other processes.
+    without any view have the label -1. The summary is None if all samples have labels, or if the
+    source is lazy.
     """
     if len(samples) == source.n_samples:
         return source.labels_like(labels), None
-    summaries: list[Summary] = []
+    summaries: list[Summary] | None = None if source.is_lazy else []
     arguments = (predict, samples, labels, source.titles, source.columns, summaries)
     rows = source.per_row(_labelled, labels.dtype, *arguments)
     return rows, summaries[0] if summaries else None
@@ -241,7 +241,8 @@ def _labelled(first, views, predict, samples, labels, titles, columns, summaries
     summary = summarise(first, views)
     refuse(summary.bad, titles, columns)
     # One for all blocks, because that of a wide view is large.
-    summaries[:] = [summaries[0] + summary if summaries else summary]
+    if summaries is not None:
+        summaries[:] = [summaries[0] + summary if summaries else summary]
 
     # Samples with labels keep them, samples without any view have -1, and others are predicted.
     n = views[0].shape[0]

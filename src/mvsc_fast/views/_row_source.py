@@ -62,6 +62,8 @@ class RowSource(Sequence):
     the views of a user.
     """
 
+    is_lazy = False  # whether rows are read when results are computed, perhaps elsewhere
+
     def __init__(
         self,
         views,

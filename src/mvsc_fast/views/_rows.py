@@ -292,7 +292,10 @@ def count_varying(X):
 
 
 def column_limits(X):
-    """The smallest and the largest value of each column, without missing cells."""
+    """The smallest and the largest value of each column, without missing cells.
+
+    In a sparse row that is missing, the cells that are not stored are zeros.
+    """
     if scipy.sparse.issparse(X):
         return dense(X.nanmin(axis=0), None).ravel(), dense(X.nanmax(axis=0), None).ravel()
     return np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
