@@ -266,6 +266,7 @@ def check(name, cache, wheel, tests):
     python, work, package = prepare(folder)
     for stale in (work / "source", work / "tests"):
         shutil.rmtree(stale, ignore_errors=True)
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True)
     sources(work / "source")
     if wheel := wheel if name in RELEASED else None:
         shutil.copy(wheel, work)  # the root of an environment may be another
@@ -289,7 +290,6 @@ def check(name, cache, wheel, tests):
     counts = ElementTree.parse(work / "results.xml").find("testsuite").attrib
     skipped, failed = int(counts["skipped"]), int(counts["failures"]) + int(counts["errors"])
     versions = subprocess.check_output([*python, "-c", VERSIONS], cwd=work, text=True)
-    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True)
     parts = " ".join(test.removeprefix("tests/").removesuffix(".py") for test in tests)
     return [
         name,
