@@ -5,7 +5,7 @@ import pytest
 import reference.predictability as twin
 import scipy.sparse
 from conftest import random_sparse
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
@@ -145,6 +145,8 @@ def test_mutual_information_is_that_of_scikit_learn(pairs):
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
 def test_adjusted_information_is_that_of_scikit_learn_if_labels_agree(pairs):
     a, b = np.array(pairs).T
+    # Where all samples are alone in their clusters, scikit-learn 1.6 divides rounding errors.
+    assume(max(np.bincount(a).max(), np.bincount(b).max()) > 1)
     by_chance = np.bincount(a, minlength=3) @ np.bincount(b, minlength=3) / len(a)
     expected = max(0, adjusted_mutual_info_score(a, b)) if (a == b).sum() >= by_chance else 0
     assert adjusted_mutual_information(a, b) == pytest.approx(expected, abs=1e-9)
