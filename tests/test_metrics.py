@@ -39,6 +39,8 @@ def brute_force(y_true, y_pred):
 @given(labels, labels)
 @example([0, 1, 2, 3], [0, 0, 1, 1])  # no pair is in a class, and then in a cluster
 @example([0, 0, 1, 1], [0, 1, 2, 3])
+@example([0, 0, 0, 0], [0, 0, 0, 1])  # half of the pairs of a class are in a cluster
+@example([0, 0, 0, 1], [0, 0, 0, 0])
 def test_equal_to_the_definitions(y_true, y_pred):
     scores = clustering_scores(y_true, y_pred)
     for name, value in brute_force(y_true, y_pred).items():
