@@ -108,9 +108,11 @@ def load_mat(
     >>> views, y = datasets.load_mat("MSRC_v1.mat")  # doctest: +SKIP
     >>> labels = ConsensusTLRR(n_clusters=7).fit_predict(views)  # doctest: +SKIP
     """
-    if views is not None and (isinstance(views, str) or not isinstance(views, Iterable)):
-        raise InvalidParameterError(f"views must be a list of names of variables, got {views!r}")
     if views is not None:
+        if isinstance(views, str) or not isinstance(views, Iterable):
+            raise InvalidParameterError(
+                f"views must be a list of names of variables, got {views!r}"
+            )
         views = [check_type(name, "a name in views", str) for name in views]
     if truth is not None:
         check_type(truth, "truth", str)

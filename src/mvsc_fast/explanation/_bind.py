@@ -64,7 +64,8 @@ class BoundModel(NamedTuple):
             # In an order by content, so that they do not depend on that of the samples.
             order = canonical_order(complete)
             views = imputed([X[order] for X in complete], self.present[:, order])
-            complete = [X[np.argsort(order)] for X in views]
+            back = np.argsort(order)
+            complete = [X[back] for X in views]
         return [complete[i] for i in self.used]
 
     @property

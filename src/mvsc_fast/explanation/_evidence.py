@@ -241,7 +241,7 @@ def _agreement_with_zeros(fit, i):
     """Agreement of the clusters with which rows of a view are all zero; 0 if few or all are."""
     if fit.views is None:
         return 0.0
-    has = ~missing_rows(fit.views[i])
+    has = fit.present[i]
     is_zero = zero_rows(fit.views[i][has])
     is_compared = MANY_BLANK <= is_zero.mean() < 1
     return adjusted_mutual_info_score(is_zero, fit.codes[has]) if is_compared else 0.0
