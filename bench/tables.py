@@ -27,7 +27,8 @@ from pathlib import Path
 
 from timing import ONE_THREAD, ROOT, markdown_table
 
-# What the package writes is no measurement, and TLRR is not used by tables of structure.
+# What the package writes is no measurement. TLRR is not used by tables of structure, nor Leiden's
+# method without resolutions.
 WRITING = [
     "cli",
     "explanation/_plots.py",
@@ -37,6 +38,7 @@ WRITING = [
 ]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
 WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
+WITHOUT_RESOLUTION = [":!src/mvsc_fast/spectral/_leiden.py"]
 README = "README.md"
 EXTRACTS = {  # of README.md, and the tables that they are taken from
     "accuracy": ["accuracy", "peers", "omics", "unequal"],
@@ -146,10 +148,13 @@ def extracts():
 def sources(command):
     """What a table depends on: the package, its script, and the scripts that this one imports."""
     script = command.split()[0]
-    names = re.findall(r"^ *(?:from|import) (\w+)", read(script), re.M)
+    text = read(script)
+    names = re.findall(r"^ *(?:from|import) (\w+)", text, re.M)
     beside = [f"bench/{name}.py" for name in ["timing", *names]]
     fits = any(option in command for option in ("--parts", "--reads", "--seconds"))
     skipped = WITHOUT_TLRR if "structure.py" in command and not fits else []
+    if "resolution" not in text:
+        skipped = [*skipped, *WITHOUT_RESOLUTION]
     return [*SOURCES, *skipped, script, *(path for path in beside if (ROOT / path).exists())]
 
 

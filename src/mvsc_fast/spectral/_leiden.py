@@ -9,6 +9,7 @@ import scipy.sparse
 from .._utils.messages import import_extra
 
 _LOCK = threading.Lock()  # igraph has one generator for all threads
+_MAX_ITERATIONS = 100  # usually 2 to 10 change something
 
 
 def import_igraph():
@@ -51,16 +52,24 @@ def leiden(graph, resolution, seed):
     igraph = import_igraph()
     labels = np.zeros(graph.vcount(), dtype=np.int64)
     joined = np.array(graph.degree(), dtype=np.int64) > 0
-    if not joined.any():  # igraph before 1.0 would search for ever
-        return labels
-    # A generator of its own makes the result reproducible, and is given back afterwards.
+    # A generator of its own makes the result reproducible, and is given back afterwards. It is
+    # iterated here, as igraph before 1.0 stops after the first change, and without one never.
+    membership = None
     with _LOCK:
         igraph.set_random_number_generator(random.Random(seed))
         try:
-            communities = graph.community_leiden(
-                "modularity", weights="weight", resolution=resolution, n_iterations=-1
-            )
+            for _ in range(_MAX_ITERATIONS):
+                before = membership
+                membership = graph.community_leiden(
+                    "modularity",
+                    weights="weight",
+                    resolution=resolution,
+                    n_iterations=1,
+                    initial_membership=before,
+                ).membership
+                if membership == before:
+                    break
         finally:
             igraph.set_random_number_generator(random)  # as on import
-    labels[joined] = np.unique(np.array(communities.membership)[joined], return_inverse=True)[1]
+    labels[joined] = np.unique(np.array(membership)[joined], return_inverse=True)[1]
     return labels
