@@ -27,8 +27,8 @@ from pathlib import Path
 
 from timing import ONE_THREAD, ROOT, markdown_table
 
-# What the package writes is no measurement. TLRR is not used by tables of structure, nor Leiden's
-# method without resolutions.
+# What the package writes is no measurement. TLRR is not used by tables of structure, nor graphs for
+# Leiden's method by tables that have none of its resolutions.
 WRITING = [
     "cli",
     "explanation/_plots.py",

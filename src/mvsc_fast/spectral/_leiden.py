@@ -9,7 +9,7 @@ import scipy.sparse
 from .._utils.messages import import_extra
 
 _LOCK = threading.Lock()  # igraph has one generator for all threads
-_MAX_ITERATIONS = 100  # usually 2 to 10 change something
+_MAX_ITERATIONS = 1000  # 10 are usual, 200 without any structure
 
 
 def import_igraph():
