@@ -296,7 +296,7 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
         (["columns.mat", "--transpose", "--scores"], "no labels, or several that differ"),
         (
             ["many.mat", "--views", "train", "--transpose", "--scores"],
-            "name its variable with --scores NAME",
+            "--scores NAME",
         ),
         (["a.csv", "--views", "x"], "--views is for .npz, .mat"),
         (["rows.mat", "a.csv"], "rows.mat contains all views"),

@@ -336,6 +336,19 @@ def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsy
     assert "same.csv would be written twice" in refused(*arguments, same, "--labels", same)
 
 
+def test_repeated_names_and_files_are_told(cohort, tmp_path, capsys, refused):
+    folder, tables, _ = cohort
+    table = tables["rna"].iloc[:60]
+    table.columns = ["twice", "twice", *table.columns[2:]]
+    table.to_csv(tmp_path / "a.csv")
+    main(["cluster", str(tmp_path / "a.csv"), "--clusters", "3", "--save", str(tmp_path / "m.pkl")])
+    assert "columns are called 'twice'" in capsys.readouterr().err
+    assert len(labelled(tmp_path, tmp_path / "a.csv", model="m.pkl")) == 60
+    assert "columns are called 'twice'" in capsys.readouterr().err
+    path = folder / "rna.csv"
+    assert "more than once" in refused("predict", folder / "model.pkl", path, path)
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
     views, y = datasets.make_multiview_subspaces(600, 4, random_state=0)
@@ -397,7 +410,7 @@ def test_groups_of_mixed_columns_are_encoded(tmp_path, monkeypatch, capsys, refu
         (["cluster", "all.csv", *options, "--columns", "age"], "'age'"),
         (["cluster", "all.csv", *options, "--columns", "who=visits"], "'who'"),
         (["cluster", "wrong.csv", *options], "line 5, column 'visits' is 'many'"),
-        (["predict", "m.pkl", "less.csv"], "less.csv: .*'city'"),
+        (["predict", "m.pkl", "less.csv"], "less.csv .*'city'"),
         (["cluster", "marks.csv", *options], "line 2, column 'age' is '1,520', .*--decimal"),
         (["predict", "m.pkl", "who=new.csv"], "who=new.csv"),
         (["predict", "m.pkl", "new.csv", "all.csv", "less.csv"], "columns of one table"),

@@ -333,10 +333,10 @@ def _known_labels(scores, is_file, data):
     else:
         problem = f"there is no file {scores}, and the input has no labels of this name"
         if scores is True:
-            problem = "the file contains no labels, or several that differ"
+            problem = "the input has no labels, or several that differ"
         raise ValueError(
-            f"--scores: {problem}: name its variable with --scores NAME, a column of obs, such as "
-            "--scores cell_type, or a table"
+            f"--scores: {problem}: give a table, as in --scores known.csv, or --scores NAME for "
+            "a variable of a file of arrays or a column of obs"
         )
     place = "the input" if scores is True else scores
     if not len(samples):

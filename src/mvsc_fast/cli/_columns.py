@@ -12,7 +12,7 @@ from ..preprocessing import FrameEncoder
 from ..preprocessing._table_columns import alike
 from ..views._columns import constant_columns, find_suspects
 from ..views._frames import shown
-from ._notation import is_number
+from ._notation import is_number, marks_of
 
 SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNORECASE)
 ANNOTATION = re.compile(
@@ -25,6 +25,8 @@ MAGNITUDE = 100  # ratio of means from which columns differ in kind
 LOW_CODES = [-9.0, -99.0, *(1 - 10.0**k for k in range(3, 7)), -1e20, -1e30, -1e35, -(2.0**31)]
 HIGH_CODES = [-code for code in LOW_CODES[2:]]
 MIN_CODES = 3
+MIN_IDS = 20  # number of samples from which different whole numbers in all may be ids
+MAX_NAMES = 20  # number of columns that a message names as an option
 
 
 # -------------------------------------------------------------------------------------- selection
@@ -39,9 +41,11 @@ def select_columns(table, selection):
         columns = [j for j, name in enumerate(names) if name == pattern]
         columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not columns and pattern != "*":
+            is_id = table.ids is not None and table.ids.name == pattern
+            reason = f"{pattern!r} has the ids" if is_id else f"there is no column {pattern!r}"
             raise ValueError(
-                f"{table.name}: there is no column {pattern!r}{alike(pattern, names)}; --columns "
-                "FILE:NAMES is for one file"
+                f"{table.name}: {reason}{alike(pattern, names)}; --columns FILE:NAMES is for one "
+                "file"
             )
         (excluded if part.startswith("!") else selected).update(dict.fromkeys(columns))
     columns = [j for j in selected or range(len(names)) if j not in excluded]
@@ -57,7 +61,8 @@ def is_selecting(selection):
 
 def _exclusion(table, columns):
     """The option that excludes columns of this file."""
-    names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:5]]
+    names = [re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[j]) for j in columns[:MAX_NAMES]]
+    names += ["..."] if len(columns) > MAX_NAMES else []
     text = ",".join(f"!{name}" for name in names)
     return f"--columns {shlex.quote(table.reading.prefix + text)}"
 
@@ -147,7 +152,7 @@ def _check_features(table, columns):
     """Raise ValueError at labels, outcomes, ids, constants, counters and copies of the ids."""
     import pandas
 
-    cells, constants, counters = table.cells, [], []
+    cells, constants, counters, ids = table.cells, [], [], table.ids
     # Features in rows are counts of a gene and the like, which may be constant.
     if table.unit != "column":
         if look_like_samples(table.names):
@@ -158,9 +163,11 @@ def _check_features(table, columns):
         numbers = [j for j in columns if j not in table.words]
         constants = [j for j in columns if cells[j].isna().all()]
         constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
-        ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
+        numeric = None if ids is None else pandas.to_numeric(ids, errors="coerce")
         counters = [
-            j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
+            j
+            for j in numbers
+            if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], numeric)
         ]
 
     def values(j):
@@ -169,6 +176,16 @@ def _check_features(table, columns):
     for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
         _refuse(table, suspects, f"look like {kind}, not like features")
     _refuse(table, counters, "count the rows or repeat the ids")
+    if table.unit != "column" and table.reading.id_column is None and ids is None:
+        distinct = [j for j in numbers if _are_distinct(cells[j])]
+        if distinct == [0]:
+            what = "have another whole number in each row, as ids have and no other column has"
+            _refuse(table, distinct, what)
+
+
+def _are_distinct(values):
+    """Whether a column has a different whole number for each of many samples."""
+    return len(values) >= MIN_IDS and values.is_unique and bool((values % 1 == 0).all())
 
 
 def find_columns(names, view, columns, origin):
@@ -189,6 +206,16 @@ def find_columns(names, view, columns, origin):
         )
     positions = {name: j for j, name in enumerate(names)}
     return [positions[name] for name in columns[view]]
+
+
+def _note_repeated(table, columns):
+    """Note the names that several columns of a view have, which are matched by their order."""
+    counts = Counter(table.names[j] for j in columns)
+    if repeated := [name for name, n in counts.items() if n > 1]:
+        table.notes.append(
+            f"{table.name}: several columns are called {shown(*repeated)}; models know them by "
+            "their order alone"
+        )
 
 
 def note_unused(table, columns):
@@ -216,19 +243,22 @@ def check_text(table, columns):
     row, cell = next(words[j].items())
     start = f"{table.name}: {table.unit} {row}, column {table.names[j]!r} is {cell!r:.42}"
     # Numbers in another notation need an option, unless it says their notation already.
-    mark, prefix = table.reading.decimal, table.reading.prefix
+    mark, prefix, marks = table.reading.decimal, table.reading.prefix, marks_of(words[j])
     text = [k for k in columns if mark or not all(map(is_number, words[k]))]
-    if j not in text:
-        options = [f"--decimal {shlex.quote(prefix + decimal)}" for decimal in ".,"]
-        raise ValueError(
-            f"{start}, whose decimal mark is in doubt: {' or '.join(options)} tells it"
-        )
+    if j not in text or marks and not mixed:
+        is_clear = len(marks) == 1 and not mixed
+        options = [f"--decimal {shlex.quote(prefix + m)}" for m in (marks if is_clear else ".,")]
+        kind = repr(marks[0]) if is_clear else "in doubt"
+        raise ValueError(f"{start}, whose decimal mark is {kind}: {' or '.join(options)} tells it")
     kind = f" with the decimal mark {mark!r}" if mark else ""
     remedies = []
     if mixed or not table.can_exclude:
         remedies.append("correct it, or leave it empty if it is missing")
     if table.can_exclude:
-        remedies.append(f"{_exclusion(table, text)} excludes such columns, --id-column selects ids")
+        remedy = f"{_exclusion(table, text)} excludes such columns, --id-column selects ids"
+        if not mixed and not prefix and table.unit != "column":
+            remedy += ", --columns NAME=COLUMNS makes categories and text a view"
+        remedies.append(remedy)
     raise ValueError(f"{start}, not a number{kind}: {'; '.join(remedies)}")
 
 
@@ -276,6 +306,8 @@ def view_of_table(table, selection, options):
     _check_infinite(table, columns)
     if not is_told:
         _check_codes(table, columns)
+    if not options.square:
+        _note_repeated(table, columns)
     return _frame(table, columns)
 
 
@@ -300,6 +332,13 @@ def orientation(table, features=None):
     return text if features is None else f"{text}, features are {sides[1]} ({shown(*features)})"
 
 
+def array_orientation(name, X, is_turned):
+    """What was taken for samples and for features of an array of a file."""
+    sides = ("columns", "rows") if is_turned else ("rows", "columns")
+    samples, features = map(counted, X.shape, ("sample", "feature"))
+    return f"{name}: {samples} in {sides[0]}, {features} in {sides[1]}"
+
+
 def find_groups(table):
     """The columns of each view by its name, if texts of --columns are NAME=COLUMNS, else None."""
     pairs = [text.partition("=") for text in table.reading.columns]
@@ -319,6 +358,10 @@ def find_groups(table):
 def encode_groups(table, groups, encoder):
     """The encoder of groups of mixed columns, fitted if it is None, and their data frame."""
     names = set().union(*(groups or encoder.groups_).values())
+    if absent := sorted(names.difference(table.names)):
+        raise ValueError(
+            f"{table.name} lacks {counted(len(absent), 'column')} of the model: {shown(*absent)}"
+        )
     columns = [j for j, name in enumerate(table.names) if name in names]
     # A word among numbers is an error, not a category.
     # So is a number in doubt, unless the fit had such categories.

@@ -1,5 +1,6 @@
 """Matching of rows by the ids of the samples: those of views, and those of known labels."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,8 @@ def check_same_ids(file, index, first, first_index, join):
     )
     n_common = index.isin(first_index).sum()
     message = f"{file} and {first} have {counted(n_common, 'id')} in common ({lack})"
+    similar = _similar_ids(index, first_index) if lack else ""
+    message, advice = message + similar, "write these alike, or " if similar else ""
     if not n_common:
         raise ValueError(
             f"{message}: ids are matched exactly. In tables, --id-column selects others or none, "
@@ -56,11 +59,28 @@ def check_same_ids(file, index, first, first_index, join):
         )
     if lack and join is None:
         raise ValueError(
-            f"{message}: use --join inner to keep the samples in every file, or --join outer to "
-            "keep all samples"
+            f"{message}: {advice}use --join inner to keep the samples in every file, or --join "
+            "outer to keep all samples"
         )
     if join == ANY and 2 * n_common < min(len(first_index), len(index)):
         warn_user(f"{message}: most samples get their label from a single view")
+    elif similar:
+        warn_user(message)
+
+
+def _similar_ids(index, first_index):
+    """What to say about ids that differ by zeros before numbers, case, or marks alone."""
+    forms = {_form(text): text for text in first_index.difference(index)}
+    similar = [text for text in index.difference(first_index) if _form(text) in forms]
+    if not similar:
+        return ""
+    pair = f"{similar[0]!r} and {forms[_form(similar[0])]!r}"
+    return f", and {counted(len(similar), 'pair')} such as {pair} may be the same"
+
+
+def _form(text):
+    """An id without case, zeros before numbers, and marks."""
+    return re.sub(r"[\W_]", "", re.sub(r"(?<!\d)0+(?=\d)", "", text.casefold()))
 
 
 def _match_by_position(files, views, ids, without):
@@ -147,6 +167,12 @@ def _samples_of(table, ids, n_samples):
         raise ValueError(f"{table.name} needs a header, but {table.ids.name!r} is a sample")
     samples = pandas.Index(ids, dtype=object).get_indexer(pandas.Index(table_ids, dtype=object))
     if not (samples >= 0).any():
+        known = set(ids)
+        columns = [table.names[j] for j, words in table.words.items() if known & set(words)]
+        if columns:
+            raise ValueError(
+                f"{table.name} has the ids in column {columns[0]!r}: make it the first one"
+            )
         raise ValueError(
             f"{table.name} has no column of ids such as {shown(*ids[:2])}"
             + (f", but {shown(*table_ids[:2])}: write them alike" if table_ids else "")

@@ -26,6 +26,13 @@ def is_number(text):
     return bool(NUMBER.fullmatch(text) or MARKED.fullmatch(text))
 
 
+def marks_of(texts):
+    """The decimal marks, . or , or both, with which all texts are numbers."""
+    return [
+        mark for mark in ".," if all(isinstance(_parse_cell(text, mark), float) for text in texts)
+    ]
+
+
 def with_numbers(column, decimal):
     """A column with floats for its numbers; it is of floats if it has no text."""
     if column.dtype in (np.float64, np.float32):

@@ -179,4 +179,6 @@ def _file_of_each(files, names, one_table):
             f"the model has the views {', '.join(names)}: give a file for each in this order, or "
             f"some of them as {names[0]}=FILE"
         )
+    if len(set(files)) < len(files):
+        raise ValueError(f"{' '.join(files)}: a file is given more than once")
     return dict(zip(names, files, strict=True))

@@ -11,6 +11,7 @@ from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
 from ._cells import CELLS, cells_kind, labels_of, parse_use, read_cells, use_of_files, with_columns
 from ._columns import (
+    array_orientation,
     encode_groups,
     find_groups,
     is_selecting,
@@ -242,7 +243,7 @@ def _by_file(option, values, kinds):
 def _read_tables(kinds, readings, options):
     """The `Data` of tables and arrays, one for each view or a table for all."""
     # Each file is read once, also if several views are columns of it.
-    contents, saved = {}, options.saved
+    contents, saved, taken = {}, options.saved, []
     for path, kind in kinds.items():
         with errors_of(path):
             if kind == ".npy":
@@ -250,21 +251,20 @@ def _read_tables(kinds, readings, options):
             else:
                 contents[path] = read_table(path, shown_name(path), kind, readings[path])
     tables = [table for table in contents.values() if isinstance(table, FileTable)]
-    turned = [table for table in tables if table.reading.transposed]
+    turned = [path for path in kinds if readings[path].transposed]
     if saved and not tables and (saved.encoder or len(kinds) < len(options.names)):
         raise ValueError(
             f"{next(iter(kinds))} has no names of columns, which tell the views of the model "
             "apart: give a table"
         )
-    if saved and any(table.reading.columns for table in tables if table not in turned):
+    if saved and any(readings[path].columns for path in kinds if path not in turned):
         raise ValueError("--columns needs --transpose: the model knows the names of its columns")
     _orient(tables)
 
     # Views are columns of tables, or arrays as they are, or encoded from groups of mixed columns.
-    encoder, groups, path = saved.encoder if saved else None, None, next(iter(kinds))
-    frame = None
-    if tables and len(kinds) == 1 and not turned:
-        groups = find_groups(tables[0])
+    encoder, frame, path = saved.encoder if saved else None, None, next(iter(kinds))
+    is_plain = len(kinds) == 1 and not turned
+    groups = find_groups(tables[0]) if tables and is_plain else None
     for table in tables:
         table.can_exclude = not (saved or groups or options.square)
     if encoder or groups:
@@ -280,12 +280,13 @@ def _read_tables(kinds, readings, options):
             if isinstance(contents[path], FileTable):
                 views[name] = view_of_table(contents[path], selection, options)
                 features[path] += list(views[name].columns)
-        may_be_turned = len(kinds) == 1 and not turned and not options.square
-        hint = "; --transpose if these are samples" if may_be_turned else ""
-        for path, table in contents.items():
-            if isinstance(table, FileTable) and saved is None:
-                text = orientation(table, None if options.square else features[path])
-                table.notes.append(text + hint)
+        hint = "; --transpose if these are samples" if is_plain and not options.square else ""
+        for path, content in contents.items() if saved is None else ():
+            if isinstance(content, FileTable):
+                text = orientation(content, None if options.square else features[path])
+            else:
+                text = array_orientation(shown_name(path), content, path in turned)
+            taken.append(text + hint)
     for table in tables if saved else ():
         note_unused(table, encoder.groups_ if encoder else saved.columns)
 
@@ -293,7 +294,7 @@ def _read_tables(kinds, readings, options):
     id_names = {name: view.index.name for name, view in views.items() if hasattr(view, "index")}
     matched, index, notes = match_views(files, list(views.values()), options.join, options.square)
     views = dict(zip(views, matched, strict=True))
-    notes = [note for table in tables for note in table.notes] + notes
+    notes = [*(note for table in tables for note in table.notes), *taken, *notes]
     ids, id_name = (None, "sample") if index is None else (index.to_numpy(object), index.name)
     one_table = len(kinds) < len(views)
     return Data(views, None, ids, id_name, notes, one_table, None, encoder, frame, id_names)

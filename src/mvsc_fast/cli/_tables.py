@@ -9,6 +9,7 @@ import lzma
 import re
 import shlex
 import warnings
+import zipfile
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -289,7 +290,12 @@ def _read_excel(path, name, reading):
     import pandas
 
     options = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
-    sheets = pandas.read_excel(path, sheet_name=None, engine="openpyxl", **options)
+    try:
+        sheets = pandas.read_excel(path, sheet_name=None, engine="openpyxl", **options)
+    except zipfile.BadZipFile as error:
+        raise ValueError(
+            f"{name} is no Excel file, or it is damaged: a text table needs the suffix .csv or .tsv"
+        ) from error
     sheets = {title: cells for title, cells in sheets.items() if cells.notna().any(axis=None)}
     if not sheets:
         raise ValueError(f"{name} is empty")
