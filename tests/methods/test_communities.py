@@ -114,6 +114,7 @@ def test_equal_samples_have_one_label():
     np.testing.assert_array_equal(labels[:20], labels[120:])
 
 
+@pytest.mark.filterwarnings("ignore:The number of unique classes")  # scikit-learn 1.7
 def test_samples_that_are_often_repeated_have_one_label_and_numbers_have_no_gaps():
     """Leiden parts equal samples here, and some of its communities have none of the labels."""
     rng = np.random.default_rng(0)
