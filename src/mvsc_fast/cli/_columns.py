@@ -152,7 +152,7 @@ def _check_features(table, columns):
     """Raise ValueError at labels, outcomes, ids, constants, counters and copies of the ids."""
     import pandas
 
-    cells, constants, counters, ids = table.cells, [], [], table.ids
+    cells, constants, counters, distinct = table.cells, [], [], []
     # Features in rows are counts of a gene and the like, which may be constant.
     if table.unit != "column":
         if look_like_samples(table.names):
@@ -163,12 +163,12 @@ def _check_features(table, columns):
         numbers = [j for j in columns if j not in table.words]
         constants = [j for j in columns if cells[j].isna().all()]
         constants += [numbers[k] for k in constant_columns(cells[numbers].to_numpy())]
-        numeric = None if ids is None else pandas.to_numeric(ids, errors="coerce")
+        ids = None if table.ids is None else pandas.to_numeric(table.ids, errors="coerce")
         counters = [
-            j
-            for j in numbers
-            if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], numeric)
+            j for j in numbers if is_counter(cells[j].to_numpy()) or np.array_equal(cells[j], ids)
         ]
+        if table.reading.id_column is None and ids is None:
+            distinct = [j for j in numbers if _are_distinct(cells[j])]
 
     def values(j):
         return table.words.get(j, cells[j].dropna()).tolist()
@@ -176,11 +176,9 @@ def _check_features(table, columns):
     for suspects, kind in find_suspects({j: table.names[j] for j in columns}, values, constants):
         _refuse(table, suspects, f"look like {kind}, not like features")
     _refuse(table, counters, "count the rows or repeat the ids")
-    if table.unit != "column" and table.reading.id_column is None and ids is None:
-        distinct = [j for j in numbers if _are_distinct(cells[j])]
-        if distinct == [0]:
-            what = "have another whole number in each row, as ids have and no other column has"
-            _refuse(table, distinct, what)
+    if distinct == [0]:
+        what = "have another whole number in each row, as ids have and no other column has"
+        _refuse(table, distinct, what)
 
 
 def _are_distinct(values):

@@ -162,12 +162,11 @@ def _samples_of(table, ids, n_samples):
         return np.arange(n_samples)
     # No common id means different spelling or the wrong table, which is better said than a score
     # of none.
-    table_ids = [] if table.ids is None else table.ids.tolist()
-    if table_ids and table.ids.name in set(ids):
+    table_ids, known = [] if table.ids is None else table.ids.tolist(), set(ids)
+    if table_ids and table.ids.name in known:
         raise ValueError(f"{table.name} needs a header, but {table.ids.name!r} is a sample")
     samples = pandas.Index(ids, dtype=object).get_indexer(pandas.Index(table_ids, dtype=object))
     if not (samples >= 0).any():
-        known = set(ids)
         columns = [table.names[j] for j, words in table.words.items() if known & set(words)]
         if columns:
             raise ValueError(
