@@ -17,7 +17,7 @@ from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 from ._utils.messages import warn_user
 from ._utils.parameters import InvalidParameterError, check_estimator, count
 from ._utils.parts import Table
-from ._utils.threads import limit_threads
+from ._utils.threads import limited
 from ._utils.types import Estimator, Views
 from ._utils.validation import check_labels, index_of
 
@@ -137,6 +137,7 @@ class Comparison(Table):
         return columns
 
 
+@limited
 def compare(
     methods: Mapping[Any, Estimator], views: Views, y: ArrayLike, *, n_runs: int = 20
 ) -> Comparison:
@@ -212,11 +213,10 @@ def _runs(estimator, views, y, n_runs):
     labellings = [model.labels_]
     if hasattr(model, "n_init") and hasattr(model, "embedding_"):
         options = {"n_init": model.n_init, "max_iter": 1000}
-        with limit_threads():  # sums of several threads differ in their last digits
-            labellings = [
-                KMeans(model.n_clusters, random_state=i, **options).fit_predict(model.embedding_)
-                for i in range(n_runs)
-            ]
+        labellings = [
+            KMeans(model.n_clusters, random_state=i, **options).fit_predict(model.embedding_)
+            for i in range(n_runs)
+        ]
     return np.array([list(clustering_scores(y, labels).values()) for labels in labellings])
 
 

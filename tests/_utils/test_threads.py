@@ -1,4 +1,5 @@
 import contextlib
+import importlib
 import itertools
 import os
 import subprocess
@@ -8,9 +9,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
 import scipy.sparse
@@ -20,13 +24,16 @@ from conftest import published_tlrr, random_similarities, thread_settings
 from processes import run_python
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from test_public import PUBLIC
 
 import mvsc_fast
-from mvsc_fast import datasets
+from mvsc_fast import datasets, explanation
 from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.spectral import spectral_labels
+
+TASKS = Path("/proc/self/task")
 
 
 def dense(value):
@@ -80,7 +87,7 @@ def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size
 def test_no_import_turns_the_gil_on():
     run_python("""
         import sys
-        from mvsc_fast import datasets
+        from mvsc_fast import datasets, explanation
         from mvsc_fast.methods import ESTIMATORS
         views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
         for estimator in ESTIMATORS.values():
@@ -347,3 +354,72 @@ def test_the_setting_of_openmp_is_that_of_each_thread():
             assert settings() == {1}
         assert settings() == {3}
         pool.submit(other.__exit__, None, None, None).result()
+
+
+def seconds_of_other_threads():
+    """CPU seconds so far of all threads but the caller's."""
+    tasks = [task for task in TASKS.iterdir() if int(task.name) != threading.get_native_id()]
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) * 1e-9
+
+
+def public_calls():
+    """A call of every public function that computes, and a fit of every estimator, by name."""
+    data, y = datasets.make_multiview_subspaces(400, 3, n_features=(450, 300), random_state=0)
+    W = mvsc_fast.similarity.nearest_neighbors(data)
+    model = mvsc_fast.ConsensusTLRR(3, n_threads=1, random_state=0).fit(data)
+    cells = SimpleNamespace(obs_names=np.arange(400), obs=pd.DataFrame(index=range(400)))
+    vars(cells).update(obsm={}, obsp={}, uns={})
+    few = {"max_iter": 3, "n_threads": 1}
+    calls = {
+        "annotate": lambda: mvsc_fast.annotate(cells, model, data),
+        "consensus_labels": lambda: mvsc_fast.consensus_labels([y, y], 3, n_threads=1),
+        "explain": lambda: mvsc_fast.explain(model, data),
+        "label_predictability": lambda: mvsc_fast.label_predictability(data, y),
+        "structure_test": lambda: mvsc_fast.structure_test(data, 3, n_rotations=2, each_view=True),
+        "suggest_n_clusters": lambda: mvsc_fast.suggest_n_clusters(data, max_clusters=4),
+        "explanation.joint_graph": lambda: explanation.joint_graph(model, data),
+        "explanation.markers": lambda: explanation.markers(model, data),
+        "explanation.plot_embedding": lambda: explanation.plot_embedding(data[1][:, :50], y),
+        "explanation.stability": lambda: explanation.stability(model, data, n_resamples=2),
+        "metrics.compare": lambda: mvsc_fast.metrics.compare({"a": model}, data, y),
+        "similarity.nearest_neighbors": lambda: mvsc_fast.similarity.nearest_neighbors(data),
+        "similarity.rbf": lambda: mvsc_fast.similarity.rbf(data),
+        "similarity.self_representation": lambda: mvsc_fast.similarity.self_representation(data),
+        "solvers.snn": lambda: mvsc_fast.solvers.snn(W, **few),
+        "solvers.tlrr": lambda: mvsc_fast.solvers.tlrr(W, **few),
+        "solvers.trpca": lambda: mvsc_fast.solvers.trpca(W, **few),
+        "spectral.spectral_embedding": lambda: mvsc_fast.spectral.spectral_embedding(W[0], 3),
+        "spectral.spectral_labels": lambda: mvsc_fast.spectral.spectral_labels(W[0], 3),
+        "ConsensusTLRR.predict": lambda: model.predict([X[:300] for X in data]),
+    }
+    for estimator in dict.fromkeys(ESTIMATORS.values()):
+        few = {"max_iter": 3, "n_init": 2, "n_threads": 1}
+        few = {name: few[name] for name in few if name in estimator().get_params()}
+        calls[f"methods.{estimator.__name__}"] = partial(estimator(3, **few).fit, data)
+    return calls
+
+
+# They count, read, check or draw a picture, or are results; ConsensusTLRR is among the methods.
+WITHOUT_PRODUCTS = """ConsensusTLRR SavedPredictor TLRR get_include show_config Comparison
+clustering_scores Explanation Stability Table plot_consensus plot_markers plot_similarity
+IterationState Result TLRRResult fuse align check_views from_anndata missing ESTIMATORS main
+load_handwritten load_mat make_cohort make_multiview_subspaces ClusterCounts StructureTest
+FrameEncoder PerView ViewSplitter""".split()
+
+
+@pytest.mark.skipif(not TASKS.exists(), reason="threads are counted on Linux")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_public_call_uses_more_threads_than_it_was_given():
+    calls = public_calls()
+    names = {name.rpartition(".")[2] for name in calls}
+    public = {name for module in PUBLIC for name in importlib.import_module(module).__all__}
+    modules = {module.rpartition(".")[2] for module in PUBLIC}
+    assert public - modules - names == set(WITHOUT_PRODUCTS) - names
+    with set_threads(4):
+        for name, call in calls.items():
+            call()  # imports, and what is computed once
+            time.sleep(0.1)  # threads that wait for work spin before they sleep
+            ours, others = time.thread_time(), seconds_of_other_threads()
+            call()
+            ours, others = time.thread_time() - ours, seconds_of_other_threads() - others
+            assert others < 1e-3 + 0.05 * ours, name

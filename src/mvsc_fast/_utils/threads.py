@@ -18,9 +18,12 @@ be limited for the calling thread alone.
 
 import contextlib
 import ctypes
+import functools
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import joblib  # which scikit-learn requires
 import numpy as np
@@ -30,6 +33,8 @@ from .._kernels import HAS_OPENMP
 from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_threads
 from .messages import counted
 from .parameters import check_integer
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
 MAX_PER_CPU = 4  # every thread needs a workspace, and more threads only wait for each other
@@ -142,6 +147,17 @@ def limit_threads():
     """Context in which BLAS, and OpenMP in other libraries, use one thread."""
     _find_libraries()
     return Limit(1, openmp=1)
+
+
+def limited(function: Function) -> Function:
+    """Run a public function that has no ``n_threads`` inside `limit_threads`."""
+
+    @functools.wraps(function)
+    def limited_function(*args: Any, **parameters: Any) -> Any:
+        with limit_threads():
+            return function(*args, **parameters)
+
+    return cast(Function, limited_function)
 
 
 def use_threads(n_threads, n_samples):

@@ -27,7 +27,7 @@ from .._utils.figures import (
 )
 from .._utils.parameters import InvalidParameterError, check_integer, check_type
 from .._utils.parts import Table
-from .._utils.threads import limit_threads
+from .._utils.threads import limited
 from .._utils.types import View
 
 if TYPE_CHECKING:
@@ -257,6 +257,7 @@ def _shorten(feature, view):
 # --------------------------------------------------------------------------------------------- maps
 
 
+@limited
 def plot_embedding(embedding: ArrayLike, labels: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Plot a map of the samples that uses all directions of their embedding.
 
@@ -320,8 +321,7 @@ def _layout(embedding):
     start += 1e-5 * np.random.RandomState(0).standard_normal(start.shape)  # parts equal samples
     perplexity = min(30.0, (n - 1) / 3)
     layout = TSNE(perplexity=perplexity, init=start, random_state=0, n_jobs=1)
-    with limit_threads():  # its sums depend on the number of threads
-        return layout.fit_transform(embedding)
+    return layout.fit_transform(embedding)
 
 
 def _name_groups(ax, points, codes, names):

@@ -12,7 +12,7 @@ from sklearn import config_context
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from .._utils.threads import use_threads
+from .._utils.threads import limited
 from ..spectral._cut import assign, even_starts
 from ..views._lift import fit_lift
 from ..views._rows import dense, is_constant
@@ -74,6 +74,7 @@ def permuted(views, seed, moved):
     return [X[order] if i in moved else X for i, X in enumerate(views)]
 
 
+@limited  # also in the processes of joblib
 def best_modularities(views, n_clusters, mixing, moved, lift, *, each_view):
     """Mean corrected modularity of the best labellings of the views, or of a copy.
 
@@ -109,7 +110,6 @@ def scored_labellings(views, n_clusters):
     """Labellings of centred samples, and their modularities, corrected for sizes."""
     with (
         warnings.catch_warnings(),
-        use_threads(1, len(views[0])),
         config_context(skip_parameter_validation=True),  # which takes a tenth of the time
     ):
         warnings.simplefilter("ignore")  # the samples were checked when they were drawn

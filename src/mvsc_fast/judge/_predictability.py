@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils.threads import blas_threads
+from .._utils.threads import limited
 from .._utils.types import Scale, Views
 from .._utils.validation import check_labels
 from ..views._facts import summarised
@@ -19,6 +19,7 @@ from ..views._scaling import check_scale, fit_scalings, scaled
 from ._ridge import adjusted_mutual_information, judge_of
 
 
+@limited
 def label_predictability(
     views: Views, labels: ArrayLike, *, scale: Scale | None = None
 ) -> float | Any:
@@ -87,11 +88,8 @@ def label_predictability(
     else:
         numbered = [check_labels(labels, "labels", n, index)]
     # The canonical order makes the scores independent of the order of the samples.
-    with blas_threads(1):
-        views, _ = lifted([X if scored.all() else X[scored] for X in views])
-        judge, order = judge_of(views)
-        numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]
-        scores = [
-            judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered
-        ]
+    views, _ = lifted([X if scored.all() else X[scored] for X in views])
+    judge, order = judge_of(views)
+    numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]
+    scores = [judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered]
     return np.array(scores) if several else float(scores[0])

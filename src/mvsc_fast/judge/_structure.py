@@ -19,6 +19,7 @@ from .._utils.parameters import (
     check_seed,
 )
 from .._utils.parts import ShortRepr
+from .._utils.threads import limited
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
 from ..views._columns import count_values
@@ -191,6 +192,7 @@ def _listed(name, columns):
     return f"{noun} {shown(*columns)} of {view_title(name)}"
 
 
+@limited
 def structure_test(
     views: GappyViews,
     n_clusters: int,

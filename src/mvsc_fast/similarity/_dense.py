@@ -10,6 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._utils.parameters import CHECKS, check_flag, check_integer, check_number
+from .._utils.threads import limited
 from .._utils.types import FloatArray, Numbers, Tensor, Views
 from ..views import scaled_views
 from ..views._rows import row_mean, unit_rows
@@ -19,6 +20,7 @@ from ._sparse import self_tuning, sparse_ridge_similarities
 EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below which it is rounding
 
 
+@limited
 def self_representation(
     views: Views,
     *,
@@ -145,6 +147,7 @@ def _ridge_coefficients(X, ridge, out):
     np.fill_diagonal(out, 0.0)
 
 
+@limited
 def nearest_neighbors(views: Views, *, n_neighbors: int = 15, sparse: bool = False) -> Tensor:
     """Self-tuning nearest-neighbour similarities.
 
@@ -187,6 +190,7 @@ def _without_offset(X):
     return X if scipy.sparse.issparse(X) else X - row_mean(X)
 
 
+@limited
 def rbf(views: Views) -> FloatArray:
     """Gaussian kernel whose width is the median of all n^2 distances (Wu et al. 2019).
 

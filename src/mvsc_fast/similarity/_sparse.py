@@ -13,7 +13,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._utils.messages import warn_user
-from .._utils.threads import blas_threads, resolve_threads
+from .._utils.threads import resolve_threads
 from ..views._rows import unit_rows
 from . import _factored  # type: ignore[attr-defined]
 from ._factors import Factors, view_factors
@@ -38,8 +38,7 @@ def nearest_rows(u, n_neighbors, n_threads=1):
     ndarray of shape (n, min(n_neighbors, n - 1)), int32
         Nearest first, padded with -1 if a row has fewer.
     """
-    with blas_threads(1):  # blocks of rows run in parallel
-        return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
+    return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
 
 
 def listed_rows(factors, n_views, n_candidates, n_threads=1):
@@ -206,9 +205,7 @@ def sparse_ridge_similarities(
 ):
     """Sparse `self_representation` of validated views."""
     n_threads = resolve_threads(n_threads)
-    # One BLAS thread, so that results do not depend on their number.
-    with blas_threads(1):
-        factors = view_factors([unit_rows(X) for X in views], scales)
+    factors = view_factors([unit_rows(X) for X in views], scales)
     tensor = sparse_tensor(
         factors,
         listed_rows(factors, len(views), n_candidates, n_threads),

@@ -10,7 +10,6 @@ import scipy.sparse
 
 from .._utils.parts import ShortRepr
 from .._utils.progress import IterationState
-from .._utils.threads import blas_threads
 from .._utils.types import FloatArray, IntArray, Tensor
 from ._tlrr_binding import screen, solve
 
@@ -79,22 +78,20 @@ def minimise(W, solver, model, *, tol, max_iter, n_threads, callback):
         screening = screen(data, n, **model) if dual else None
     else:
         data, pattern, screening = _on_one_pattern(W, model)
-    # The core runs its own threads, so that BLAS gets one.
     history = _History(callback, max_iter)
-    with blas_threads(1):
-        result = solve(
-            data,
-            n,
-            **pattern,
-            solver=solver,
-            **model,
-            **PENALTY,
-            tol=tol,
-            max_iter=max_iter,
-            n_threads=n_threads,
-            screening=screening,
-            report=history.report,
-        )
+    result = solve(
+        data,
+        n,
+        **pattern,
+        solver=solver,
+        **model,
+        **PENALTY,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+        screening=screening,
+        report=history.report,
+    )
     # The dual solver has a certificate, the published iteration has none.
     values = result["values"]
     return TLRRResult(

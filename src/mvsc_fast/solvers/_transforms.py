@@ -14,7 +14,6 @@ import scipy.linalg
 
 from .._kernels import frontal_shrink, halfcomplex_shrink, slice_shrink, symmetric_shrink
 from .._utils.parameters import InvalidParameterError, check_option
-from .._utils.threads import blas_threads
 from ..similarity._dense import ridge_similarities
 from ..spectral._eigenvectors import component_indices, normalized
 
@@ -54,8 +53,7 @@ class Fourier:
 
     def shrink(self, T, t, n_threads):
         """Shrink, in place, by t the slices of the *unnormalised* DFT; T is the orthonormal DFT."""
-        with blas_threads(1):
-            halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
+        halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
     def shrink_frontal(self, T, t, symmetric=False):
         """As `shrink`, for frontal slices and a DFT along the views, with the threads of BLAS.
@@ -94,8 +92,7 @@ class Basis:
 
     def shrink(self, T, t, n_threads):
         """Shrink, in place, the slices of sqrt(m) T by t."""
-        with blas_threads(1):
-            slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
+        slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
     def shrink_frontal(self, T, t, symmetric=False):
         """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS."""

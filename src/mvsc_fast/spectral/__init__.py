@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.preprocessing import normalize
 
 from .._utils.parameters import check_flag, check_seed, count
-from .._utils.threads import blas_threads
+from .._utils.threads import limited
 from .._utils.types import Affinity, FloatArray, IntArray, Seed, Shaped, Similarities
 from .._utils.validation import check_affinity, check_clusters, check_tensor
 from ._cut import normalized_cut, symmetric_sum
@@ -37,6 +37,7 @@ def fuse(tensor: Similarities, *, keep_diagonal: bool = False) -> Affinity:
     return symmetric_sum(check_tensor(tensor, "tensor"), keep_diagonal=keep_diagonal)
 
 
+@limited
 def spectral_embedding(S: Shaped, n_components: int) -> FloatArray:
     """Ng-Jordan-Weiss embedding: leading eigenvectors of D^-1/2 S D^-1/2, rows of unit length.
 
@@ -66,10 +67,10 @@ def spectral_embedding(S: Shaped, n_components: int) -> FloatArray:
     n_components = count(n_components, "n_components")
     S = check_affinity(S, "S")
     check_clusters(n_components, S.shape[0], "n_components")
-    with blas_threads(1):  # no bit depends on their number
-        return normalize(normalized_eigenvectors(S, n_components)[1])
+    return normalize(normalized_eigenvectors(S, n_components)[1])
 
 
+@limited
 def spectral_labels(
     S: Shaped, n_clusters: int, *, n_init: int = 20, random_state: Seed = None
 ) -> tuple[IntArray, FloatArray]:
@@ -97,5 +98,4 @@ def spectral_labels(
     check_seed(random_state, "random_state")
     S = check_affinity(S, "S")
     check_clusters(n_clusters, S.shape[0])
-    with blas_threads(1):  # no bit depends on their number
-        return normalized_cut(S, n_clusters, n_init=n_init, random_state=random_state)
+    return normalized_cut(S, n_clusters, n_init=n_init, random_state=random_state)
