@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from .._utils.messages import counted, warn_user
 from .._utils.parameters import CHECKS, InvalidParameterError, count, draw_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from .._utils.validation import check_clusters, check_labels, index_of
+from ..judge._scores import warn_of_empty_clusters
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import solve_tlrr
 from ..spectral._cut import by_appearance
@@ -33,7 +35,7 @@ class ConsensusLabels(ShortRepr):
     Attributes
     ----------
     labels : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
+        Cluster of each sample, from 0; -1 for samples that no labelling labels.
     n_tuples : int
         Number of distinct tuples of labels, which is the size of the TLRR problem.
     gap : float
@@ -62,11 +64,15 @@ def consensus_labels(
     are joined by more than half of the v labellings. Jia et al. (2021) propose the tailored norm
     for ensemble clustering as future work.
 
+    The label -1 is none, as in the results of HDBSCAN and of fits with missing views: W_i,jk is
+    then the mean of W over the labellings that label both samples, so that labelling i neither
+    joins nor separates them.
+
     Parameters
     ----------
     labellings : sequence of array-like of shape (n_samples,)
-        Numbers or strings, from any method; their numbers of clusters may differ. Indexes of pandas
-        series must agree.
+        Numbers or strings, from any method; their numbers of clusters may differ, and -1 is no
+        label. Indexes of pandas series must agree.
     n_clusters : int
         Number of clusters to find.
     random_state : int or RandomState, optional
@@ -78,14 +84,19 @@ def consensus_labels(
     Returns
     -------
     ConsensusLabels
-        If there are as many distinct tuples as clusters, the tuples are the clusters; if there are
-        fewer, the first labelling is returned.
+        If there are no more distinct tuples than clusters, the tuples are the clusters.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer clusters than ``n_clusters``, or samples that no labelling labels.
 
     Raises
     ------
     ValueError
-        If labellings have different lengths or indexes, hold NaN or None, or are a dict or a data
-        frame, or if n_clusters is not positive, or more than the number of samples.
+        If labellings have different lengths or indexes, hold NaN or None, are a dict, a data frame
+        or an array with more rows than columns, or label no sample, or if n_clusters is not
+        positive, or more than the number of samples.
 
     Notes
     -----
@@ -110,29 +121,51 @@ def consensus_labels(
             f"labellings is a {type(labellings).__name__}, not a list of labellings: pass "
             "[labellings[key] for key in labellings.keys()]"
         )
+    shape = getattr(labellings, "shape", ())
+    if len(shape) == 2 and shape[0] > shape[1]:
+        raise InvalidParameterError(
+            f"labellings has shape {shape}, which is {shape[0]} labellings of {shape[1]} samples: "
+            "pass labels.T if its columns are the labellings, and list(labels) if not"
+        )
     # Labellings are checked one after another against the first one's samples.
     numbered: list[IntArray] = []
     n = index = None
     for i, labels in enumerate(labellings):
-        numbered.append(check_labels(labels, f"labelling {i}", n, index, "the labellings before"))
+        numbers = check_labels(labels, f"labelling {i}", n, index, "the labellings before")
+        numbers[np.asarray(labels, dtype=object) == -1] = -1
+        numbered.append(numbers)
         n, index = len(numbered[0]), index_of(labels) if index is None else index
     if not numbered:
         raise ValueError("labellings is empty: at least one labelling is needed")
     check_clusters(n_clusters, len(numbered[0]))
-    with use_threads(n_threads, len(numbered[0])) as threads:
-        return fused_labels(numbered, n_clusters, seed=seed, n_threads=threads)
+    # Samples that no labelling labels are left out.
+    table = np.stack(numbered)
+    is_labelled = (table >= 0).any(axis=0)
+    lost = np.flatnonzero(~is_labelled)
+    if not is_labelled.any():
+        raise ValueError("all labels are -1, which is no label")
+    if len(lost):
+        warn_user(
+            f"{counted(len(lost), 'sample')} without a label in any labelling, the first in row "
+            f"{lost[0]}: the result is -1 there, too"
+        )
+    with use_threads(n_threads, table.shape[1]) as threads:
+        result = fused_labels(table[:, is_labelled], n_clusters, seed=seed, n_threads=threads)
+    warn_of_empty_clusters(result.labels, n_clusters)
+    labels = np.full(len(is_labelled), -1)
+    labels[is_labelled] = result.labels
+    return replace(result, labels=labels)
 
 
 def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
-    """`consensus_labels` of labellings by integers from 0."""
+    """`consensus_labels` of labellings by integers from 0, or -1."""
     # Samples with equal labels in all labellings are one weighted point of a small problem.
     tuples, member, size = np.unique(
         np.stack(labellings, axis=1), axis=0, return_inverse=True, return_counts=True
     )
     member, n_tuples = member.ravel(), len(tuples)
     if n_tuples <= n_clusters:
-        labels = member if n_tuples == n_clusters else labellings[0]
-        return ConsensusLabels(labels, n_tuples, 0.0)
+        return ConsensusLabels(member, n_tuples, 0.0)
     # The most frequent tuples are fused; the others follow the most similar of them.
     kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, MIN_TUPLES * n_clusters)])
     labels, gap = _cut_tuples(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
@@ -141,11 +174,15 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
 
 def _cut_tuples(tuples, size, n_clusters, seed, n_threads, callback):
     """Labels of the tuples, and the duality gap of the TLRR problem."""
-    # Slices say which tuples a labelling joins; lam keeps tubes of half of the labellings.
-    agree = tuples.T[:, :, None] == tuples.T[:, None, :]
+    # Slices say which tuples a labelling joins, as far as it labels both; else the others do.
+    is_labelled = tuples.T >= 0
+    is_known = is_labelled[:, :, None] & is_labelled[:, None, :]
+    W = is_known & (tuples.T[:, :, None] == tuples.T[:, None, :])
+    W = np.where(is_known, W, W.sum(axis=0) / np.maximum(is_known.sum(axis=0), 1))
+    # lam keeps the tubes of half of the labellings.
     tau = np.sqrt(tuples.shape[1] / 2)
     result = solve_tlrr(
-        agree.astype(np.float64, order="C"),
+        np.ascontiguousarray(W),
         sample_weight=size.astype(np.float64),
         omega1=OMEGA1,
         alpha=ALPHA,
@@ -156,7 +193,7 @@ def _cut_tuples(tuples, size, n_clusters, seed, n_threads, callback):
         callback=callback,
     )
     pairs = np.outer(size, size)
-    S, S_W = result.tensor.sum(axis=0) * pairs, agree.sum(axis=0) * pairs
+    S, S_W = result.tensor.sum(axis=0) * pairs, W.sum(axis=0) * pairs
     # The eigenvectors of the n x n affinity are constant on tuples. Up to the lengths of rows,
     # normalised in the embedding, they equal those of the sums over pairs of tuples.
     affinity = regularized(S, S_W, size.sum())
@@ -172,6 +209,6 @@ def _extended(labels, tuples, size, kept):
     out = np.empty(len(tuples), dtype=np.int64)
     out[kept] = labels
     for p in np.setdiff1d(np.arange(len(tuples)), kept):
-        shared = (tuples[p] == tuples[kept]).sum(axis=1)
+        shared = ((tuples[p] == tuples[kept]) & (tuples[p] >= 0)).sum(axis=1)
         out[p] = labels[np.lexsort([size[kept], shared])[-1]]
     return out
