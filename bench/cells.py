@@ -1,6 +1,6 @@
 """Simulated single cells: what clusterings find in them, and in cells of blood.
 
-Usage: python bench/cells.py [--cells N] [--draws R] [--harmony | --resolution | --rare]
+Usage: python bench/cells.py [--cells N] [--draws R] [--harmony | --rare]
 
 Negative binomial counts of 12 types in 4 lineages, 2000 genes and 100 proteins. A third of the
 types is weak in the genes, a third in the proteins. Needs
@@ -14,13 +14,11 @@ scanpy finds by genes alone, or on those of muon's WNN.
 
 The other tables are of 30 components of genes and the centred log-ratios (CLR) of proteins.
 --harmony: two batches, integrated by Harmony (``pip install harmonypy``); the adjusted mutual
-information (AMI) of labels and batches is 0 if they are independent. --resolution: ARI of three
-sets with the true number of clusters, with resolution 1, with the best of nine resolutions by the
-truth, and with the finest resolution that `suggest_resolution` supports; number of clusters, or
-resolution, in parentheses. --rare: cells of one or two donors, the rarest type with .5 % of the
-cells; ARI, and the largest Jaccard index of a cluster with this type, by numbers of clusters and
-resolutions, beside those of discriminant analysis that is told the types of other cells, and of
-the simple methods of ``unequal.py`` with 12 clusters.
+information (AMI) of labels and batches is 0 if they are independent. --rare: cells of one or two
+donors, the rarest type with .5 % of the cells; ARI, and the largest Jaccard index of a cluster with
+this type, by numbers of clusters and by resolutions of Leiden on the joint graph, beside those of
+discriminant analysis that is told the types of other cells, and of the simple methods of
+``unequal.py`` with 12 clusters.
 """
 
 import anndata as ad
@@ -35,8 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from timing import print_table, report, run
 from unequal import METHODS
 
-from mvsc_fast import ConsensusTLRR, suggest_resolution
-from mvsc_fast.explanation import joint_graph
+from mvsc_fast import ConsensusTLRR, annotate
 
 GENES, PROTEINS, BLOCK = 2000, 100, 4096
 SETS = {
@@ -49,10 +46,9 @@ SETS = {
 PBMC = "pbmc68k"
 TOP, COMPONENTS = 1000, 30
 RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)  # of Leiden
-COMPARED = ("12 types", "6 types", "weak genes")  # by resolutions of `ConsensusTLRR`
 RARE = {"rarest": 0.005, "batch_spread": 0.3, "contrast": 0.45}
 SIMPLE = {name: method for name, method in METHODS.items() if name != "ConsensusTLRR"}
-RARE_SETTINGS = [(12, None), (16, None), (24, None), (None, 1.0), (None, 2.0), (None, 3.0)]
+RARE_COUNTS, RARE_RESOLUTIONS = (12, 16, 24), (1.0, 2.0, 3.0)
 
 
 # ------------------------------------------------------------------------------------------ cells
@@ -166,16 +162,25 @@ RECIPES += [("logs, PCA", "counts"), ("logs, PCA", "CLR")]
 # ------------------------------------------------------------------------------------------ tables
 
 
-def best_leiden(graph, y):
-    """Largest adjusted Rand index of communities of a graph over the resolutions."""
+def leiden_labels(graph, resolution):
+    """Communities of a graph by scanpy."""
     data = ad.AnnData(sp.csr_matrix((graph.shape[0], 1), dtype="f4"))
     data.obsp["connectivities"] = sp.csr_matrix(graph)
     data.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {}}
-    scores = []
-    for resolution in RESOLUTIONS:
-        sc.tl.leiden(data, resolution, flavor="igraph", n_iterations=2, directed=False)
-        scores.append(adjusted_rand_score(y, data.obs["leiden"].to_numpy().astype(int)))
-    return max(scores)
+    sc.tl.leiden(data, resolution, flavor="igraph", n_iterations=2, directed=False)
+    return data.obs["leiden"].to_numpy().astype(int)
+
+
+def best_leiden(graph, y):
+    """Largest adjusted Rand index of communities of a graph over the resolutions."""
+    return max(adjusted_rand_score(y, leiden_labels(graph, r)) for r in RESOLUTIONS)
+
+
+def joint_graph(model, views):
+    """The graph that `annotate` writes."""
+    data = ad.AnnData(sp.csr_matrix((len(model.labels_), 1), dtype="f4"))
+    annotate(data, model, views)
+    return data.obsp["mvsc_connectivities"]
 
 
 def fit_scores(views, y):
@@ -264,34 +269,6 @@ def print_integrated(cells, draws):
     print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
 
 
-def resolution_row(cells, seed, name):
-    """A row of the table of resolutions."""
-    data = simulate(cells, seed, **SETS[name])
-    y, views = data.obs["type"].to_numpy(), prepared(data)
-    c = len(np.unique(y))
-    suggestion = suggest_resolution(views, random_state=0)
-    settings = [(c, None), *((None, r) for r in suggestion.resolutions)]
-    labeller, *scores = (
-        adjusted_rand_score(y, ConsensusTLRR(c, resolution=r, random_state=0).fit_predict(views))
-        for c, r in settings
-    )
-    pairs = zip(scores, suggestion.n_clusters.tolist(), strict=True)
-    at = dict(zip(suggestion.resolutions.tolist(), pairs, strict=True))
-    best = max(at, key=at.get)
-    finest = max(suggestion.supported, default=None)
-    usual = f"{at[1.0][0]:.3f} ({at[1.0][1]})"
-    last = "none" if finest is None else f"{at[finest][0]:.3f} ({finest:g})"
-    row = [name, seed, f"{labeller:.3f} ({c})", usual, f"{at[best][0]:.3f} ({best:g})", last]
-    report(*row, suggestion.supported)
-    return row
-
-
-def print_resolutions(cells, draws):
-    rows = [resolution_row(cells, seed, name) for name in COMPARED for seed in range(draws)]
-    ways = ["its number of types", "resolution 1", "best resolution", "finest supported"]
-    print_table(["set", "draw", *ways], rows)
-
-
 def print_rare(cells, draws):
     """How well the rarest type is found."""
     rows = []
@@ -305,10 +282,12 @@ def print_rare(cells, draws):
             joined = StandardScaler().fit_transform(np.hstack(views))
             told = cross_val_predict(LinearDiscriminantAnalysis(), joined, y, cv=5)
             labellings = {"told the types": told}
-            for c, r in RARE_SETTINGS:
-                name = f"{c} clusters" if r is None else f"resolution {r}"
-                model = ConsensusTLRR(c, resolution=r, random_state=0)
-                labellings[name] = model.fit_predict(views)
+            models = [ConsensusTLRR(c, random_state=0).fit(views) for c in RARE_COUNTS]
+            for model in models:
+                labellings[f"{model.n_clusters} clusters"] = model.labels_
+            graph = joint_graph(models[0], views)
+            for r in RARE_RESOLUTIONS:
+                labellings[f"its joint graph, Leiden {r}"] = leiden_labels(graph, r)
             for name, method in SIMPLE.items():
                 labellings[name] = method(views, 12)
             for name, labels in labellings.items():
@@ -329,7 +308,7 @@ def print_rare(cells, draws):
 
 
 def main(cells, draws, **tables):
-    printers = {"harmony": print_integrated, "resolution": print_resolutions, "rare": print_rare}
+    printers = {"harmony": print_integrated, "rare": print_rare}
     chosen = [name for name in printers if tables[name]]
     for name in chosen:
         printers[name](cells, draws)
@@ -338,4 +317,4 @@ def main(cells, draws, **tables):
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, cells=3000, draws=1, harmony=False, resolution=False, rare=False)
+    run(main, __doc__, None, cells=3000, draws=1, harmony=False, rare=False)

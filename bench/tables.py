@@ -27,8 +27,7 @@ from pathlib import Path
 
 from timing import ONE_THREAD, ROOT, markdown_table
 
-# What the package writes is no measurement. TLRR is not used by tables of structure, nor graphs for
-# Leiden's method by tables that have none of its resolutions.
+# What the package writes is no measurement. TLRR is not used by tables of structure.
 WRITING = [
     "cli",
     "explanation/_plots.py",
@@ -38,7 +37,6 @@ WRITING = [
 ]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
 WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
-WITHOUT_RESOLUTION = [":!src/mvsc_fast/spectral/_leiden.py"]
 README = "README.md"
 EXTRACTS = {  # of README.md, and the tables that they are taken from
     "accuracy": ["accuracy", "peers", "omics", "unequal"],
@@ -153,8 +151,6 @@ def sources(command):
     beside = [f"bench/{name}.py" for name in ["timing", *names]]
     fits = any(option in command for option in ("--parts", "--reads", "--seconds"))
     skipped = WITHOUT_TLRR if "structure.py" in command and not fits else []
-    if "resolution" not in text:
-        skipped = [*skipped, *WITHOUT_RESOLUTION]
     return [*SOURCES, *skipped, script, *(path for path in beside if (ROOT / path).exists())]
 
 

@@ -17,7 +17,7 @@ PUBLIC = {
     "mvsc_fast": (
         "ConsensusTLRR SavedPredictor TLRR annotate consensus_labels datasets explain get_include "
         "label_predictability methods metrics preprocessing show_config similarity solvers "
-        "spectral structure_test suggest_n_clusters suggest_resolution views"
+        "spectral structure_test suggest_n_clusters views"
     ),
     "mvsc_fast.cli": "main",
     "mvsc_fast.datasets": "load_handwritten load_mat make_cohort make_multiview_subspaces",
@@ -25,7 +25,7 @@ PUBLIC = {
         "Explanation Stability Table joint_graph markers plot_consensus plot_embedding "
         "plot_markers plot_similarity stability"
     ),
-    "mvsc_fast.judge": "ClusterCounts Resolutions StructureTest",
+    "mvsc_fast.judge": "ClusterCounts StructureTest",
     "mvsc_fast.methods": (
         "AWP ConsensusTLRR DiMSC ESTIMATORS ETLMSC LMSC LTMSC MCLES SCMV3DT SNN TLRR TRPCA TSVDMSC "
         "UtSVDMSC"

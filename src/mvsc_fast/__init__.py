@@ -10,7 +10,6 @@ from .explanation._cells import annotate
 from .explanation._explain import explain
 from .judge._n_clusters import suggest_n_clusters
 from .judge._predictability import label_predictability
-from .judge._resolution import suggest_resolution
 from .judge._structure import structure_test
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels
@@ -35,7 +34,6 @@ __all__ = [
     "spectral",
     "structure_test",
     "suggest_n_clusters",
-    "suggest_resolution",
     "views",
 ]
 

@@ -51,9 +51,6 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
         ("cluster a.npz --clusters few", "got 'few'"),
         ("cluster a.npz --clusters 0", "got '0'"),
         ("cluster a.npz --clusters 1_0", "got '1_0'"),
-        ("cluster a.npz --clusters resolution=high", "got 'resolution=high'"),
-        ("cluster a.npz --clusters resolution=nan", "a positive R, got"),
-        ("cluster a.npz --clusters resolution=-1", "a positive R, got"),
         ("cluster a.npz --clusters 3 --seed x", "--seed: invalid int"),
     ],
 )

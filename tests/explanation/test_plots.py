@@ -13,7 +13,7 @@ from mvsc_fast.explanation import (
     plot_markers,
     plot_similarity,
 )
-from mvsc_fast.judge import ClusterCounts, Resolutions
+from mvsc_fast.judge import ClusterCounts
 
 LABELLINGS = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [1, 1, 0, 2, 2], [0, 1, 1, 0, 0]])
 COUNTS = ClusterCounts(
@@ -189,19 +189,6 @@ def test_candidates_and_supported_numbers_of_clusters_are_marked():
         "candidates: 3, 5, 2": [[3, 5, 2], [0.45, 0.4, 0.15]],
         "predictability": [counts, COUNTS.predictability.tolist()],
     }
-
-
-def test_supported_resolutions_are_marked():
-    x, shares = np.array([0.1, 1, 2]), np.array([0.5, 0.9, 0.7])
-    ax = Resolutions((1.0,), x, np.array([2, 5, 9]), shares, shares / 2, 12, x).plot()
-    assert curves(ax) == {
-        "stability": [x.tolist(), shares.tolist()],
-        "supported: 1.0": [[1.0], [0.9]],
-        "predictability": [x.tolist(), (shares / 2).tolist()],
-    }
-    assert texts(ax.get_xticklabels()) == ["0.1\n(2)", "1\n(5)", "2\n(9)"]
-    assert ax.get_xscale() == "log" and len(ax.get_xticks(minor=True)) == 0
-    assert "resolution" in ax.get_xlabel()
 
 
 def test_bad_input_is_named():

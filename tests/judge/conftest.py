@@ -1,4 +1,4 @@
-"""Data of the tests of suggested numbers of clusters and resolutions."""
+"""Data of the tests of suggested numbers of clusters."""
 
 import numpy as np
 import pytest

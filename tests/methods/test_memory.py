@@ -84,13 +84,10 @@ def test_the_number_of_clustered_samples(c, max_samples, n_clustered, little_mem
         ConsensusTLRR(c, max_samples=max_samples).fit(view)
 
 
-def test_communities_have_a_plan_and_samples_are_not_fewer_than_clusters(little_memory):
+def test_samples_are_not_fewer_than_clusters(little_memory):
     view = np.random.default_rng(0).uniform(size=(5000, 4))
     with pytest.raises(ValueError, match="max_samples=4 .*n_clusters=5"):
         ConsensusTLRR(5, max_samples=4).fit(view)
-    pytest.importorskip("igraph")
-    with pytest.raises(MemoryError, match=" 4000 samples"):
-        ConsensusTLRR(None, resolution=1.0).fit(view)
 
 
 @pytest.mark.slow

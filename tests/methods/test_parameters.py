@@ -1,7 +1,6 @@
 """Wrong parameters, by value and by type, raise errors that name them before any work."""
 
 import inspect
-import sys
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,6 @@ from mvsc_fast import (
     spectral,
     structure_test,
     suggest_n_clusters,
-    suggest_resolution,
     views,
 )
 from mvsc_fast.explanation import joint_graph, markers, plot_consensus, plot_markers, stability
@@ -42,7 +40,6 @@ FUNCTIONS = {
     snn: (W,),
     consensus_labels: ([[0, 0, 1]], 2),
     suggest_n_clusters: (VIEWS,),
-    suggest_resolution: (VIEWS,),
     similarity.nearest_neighbors: (VIEWS,),
     similarity.self_representation: (VIEWS,),
     spectral.fuse: (W,),
@@ -174,10 +171,6 @@ BAD = [
     (stability, {"fraction": 1.0}, "fraction == 1.0, must be < 1"),
     (suggest_n_clusters, {"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
     (suggest_n_clusters, {"max_samples": 5}, "max_samples == 5, must be >= 6"),
-    (suggest_resolution, {"resolutions": []}, r"one or more numbers in a list, got \[\]"),
-    (suggest_resolution, {"resolutions": 1.0}, r"one or more numbers in a list, got 1\.0"),
-    (suggest_resolution, {"resolutions": [1, 0]}, r"resolutions\[1\] == 0, must be > 0"),
-    (suggest_resolution, {"max_samples": 1}, "max_samples == 1, must be >= 2"),
     (tlrr, {"omega1": 1.5}, "omega1 == 1.5"),
     (tlrr, {"lam": np.inf}, "lam == inf"),
     (tlrr, {"alpha": np.nan}, "alpha == nan"),
@@ -204,9 +197,6 @@ BAD = [
     (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
     (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(60, 60\)"),
     (ConsensusTLRR, {"max_samples": "aut"}, "max_samples='auto'"),
-    (ConsensusTLRR, {"n_clusters": None}, "n_clusters=None needs a resolution"),
-    (ConsensusTLRR, {"resolution": 1}, "n_clusters=3 and resolution=1.0 are both given"),
-    (ConsensusTLRR, {"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),
 ]
 
 
@@ -228,13 +218,6 @@ def test_bad_parameters(function, parameters, message):
 def test_the_published_solver_refuses_sparse_input():
     with pytest.raises(ValueError, match='use solver="dual"'):
         tlrr([scipy.sparse.csr_array(A) for A in W], solver="ialm", lam=1.0)
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "igraph", None)
-    for ask in (suggest_resolution, ConsensusTLRR(None, resolution=1.0).fit):
-        with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
-            ask(VIEWS)
 
 
 @pytest.mark.filterwarnings("ignore:the labels agree little")

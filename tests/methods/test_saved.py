@@ -189,7 +189,7 @@ def test_a_model_of_an_earlier_version_predicts_as_it_did(version, suffix):
 
 def test_parameters_that_are_newer_than_a_pickle_have_their_defaults():
     model = ConsensusTLRR(3, max_samples=50, random_state=0).fit(VIEWS)
-    del model.resolution, model.max_samples
+    del model.store, model.max_samples
     again = pickle.loads(pickle.dumps(model))
-    assert (again.resolution, again.max_samples, again.n_clusters) == (None, "auto", 3)
+    assert (again.store, again.max_samples, again.n_clusters) == ("all", "auto", 3)
     np.testing.assert_array_equal(again.predict(VIEWS), model.labels_)

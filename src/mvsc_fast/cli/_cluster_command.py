@@ -1,7 +1,6 @@
 """``mvsc-fast cluster``: from files to labels and a report."""
 
 import argparse
-import math
 import shlex
 import sys
 from pathlib import Path
@@ -103,8 +102,7 @@ def add_parser(commands):
         metavar="K",
         type=_clusters,
         required=True,
-        help="number of clusters, auto to use the suggested number, or resolution=R for Leiden "
-        "communities at this resolution (consensus-tlrr)",
+        help="number of clusters, or auto to use the suggested number",
     )
     add(
         "--method",
@@ -157,28 +155,19 @@ def add_parser(commands):
 
 
 def _clusters(text):
-    """A number of clusters or "auto", or a resolution, which is a float."""
-    try:
-        name, equals, number = text.partition("=")
-        if text == "auto":
-            return text
-        if name == "resolution" and equals and 0 < float(number) < math.inf:
-            return float(number)
-        if text.isdecimal() and int(text) > 0:
-            return int(text)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(
-        f"expected a positive integer, auto or resolution=R with a positive R, got {text!r}"
-    )
+    """A number of clusters or "auto"."""
+    if text == "auto":
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a positive integer or auto, got {text!r}")
 
 
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
     # Whatever can be checked is checked before the fit.
-    is_resolution = isinstance(args.clusters, float)  # of communities, whose number is not given
     parameters = {"scale": args.scale, "random_state": args.seed}
-    method, method_parameters = _method(args, is_resolution)
+    method, method_parameters = _method(args)
     _prepare_outputs(args)
     is_file = isinstance(args.scores, str) and Path(args.scores).is_file()
     truth = args.scores if isinstance(args.scores, str) and not is_file else None
@@ -198,7 +187,7 @@ def run(args):
         _warn_of_similarities(views)
 
     # The number of clusters is suggested, and the model is fitted.
-    n_clusters, counts, structure = None if is_resolution else args.clusters, None, None
+    n_clusters, counts, structure = args.clusters, None, None
     if n_clusters == "auto":
         counts = suggest_n_clusters(views, **parameters)
         note_user(counts)
@@ -252,7 +241,7 @@ def run(args):
 # ------------------------------------------------------------------------------- before the work
 
 
-def _method(args, is_resolution):
+def _method(args):
     """The class of the method and its own parameters; raise ValueError for those it does not have.
 
     Raise it as well for other options that would be ignored or are incompatible.
@@ -261,11 +250,8 @@ def _method(args, is_resolution):
     parameters = {"verbose": int(sys.stderr.isatty())}
     if args.precomputed:
         parameters["affinity"] = "precomputed"
-    if is_resolution:
-        parameters["resolution"] = args.clusters
-    if unknown := parameters.keys() - method().get_params(False):
-        option = "--precomputed" if "affinity" in unknown else "--clusters resolution=R"
-        raise ValueError(f"{option} would be ignored by the method {args.method}, see --help")
+    if parameters.keys() - method().get_params(False):
+        raise ValueError(f"--precomputed would be ignored by the method {args.method}, see --help")
     if args.save and not hasattr(method, "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if args.precomputed:
@@ -277,8 +263,6 @@ def _method(args, is_resolution):
         ):
             if is_given:
                 raise ValueError(f"{subject} features, but --precomputed expects similarities")
-    if args.evidence and is_resolution:
-        raise ValueError("--evidence needs a number of --clusters to test, not a resolution")
     return method, parameters
 
 

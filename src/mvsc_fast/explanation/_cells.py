@@ -13,12 +13,11 @@ from sklearn.utils.extmath import randomized_svd
 
 from .._utils.messages import warn_user
 from .._utils.parameters import InvalidParameterError, check_integer
-from .._utils.threads import use_threads
+from .._utils.threads import limited, use_threads
 from .._utils.types import Estimator, Views
 from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, RowSteps
 from ..judge._predictor import margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
-from ..spectral._leiden import edge_weights
 from ..views._frames import shown
 from ..views._missing import mean_row
 from ..views._rows import canonical_order, missing_rows, spread
@@ -134,7 +133,7 @@ def compute_graphs(fit, relations, n_neighbors):
     is_joined = np.zeros(n, dtype=bool)
     graph = scipy.sparse.csr_array((n, n), dtype=np.float32)
     if scipy.sparse.issparse(affinity):
-        A = edge_weights(affinity).tocoo()
+        A = edge_weights(affinity)
         ends = fit.clustered[A.row], fit.clustered[A.col]
         graph = scipy.sparse.csr_array((A.data, ends), shape=(n, n))
         is_joined[ends[0]] = True
@@ -150,6 +149,14 @@ def compute_graphs(fit, relations, n_neighbors):
     return graph.astype(np.float32), distances
 
 
+def edge_weights(affinity):
+    """A sparse affinity matrix over the roots of the largest affinities of both samples."""
+    A = scipy.sparse.coo_array(affinity)
+    top = np.sqrt(scipy.sparse.csr_array(affinity).max(axis=1).toarray().ravel())
+    return scipy.sparse.coo_array((A.data / (top[A.row] * top[A.col]), (A.row, A.col)), A.shape)
+
+
+@limited
 def joint_graph(model: Estimator, views: Views, *, n_neighbors: int = 15) -> scipy.sparse.csr_array:
     """Weighted graph of all samples, which clusterings and embeddings of graphs can start from.
 
@@ -198,6 +205,7 @@ def joint_graph(model: Estimator, views: Views, *, n_neighbors: int = 15) -> sci
     return compute_graphs(fit, compute_relations(fit), n_neighbors)[0]
 
 
+@limited
 def annotate(
     data: Any,
     model: Estimator,

@@ -19,7 +19,7 @@ from .._utils.figures import new_figure
 from .._utils.messages import counted
 from .._utils.parameters import InvalidParameterError, check_type
 from .._utils.parts import Part, Table, folded, page
-from .._utils.threads import blas_threads
+from .._utils.threads import limited
 from .._utils.types import Estimator, IntArray, Views
 from .._utils.validation import output_path
 from ..judge import ClusterCounts, StructureTest
@@ -182,6 +182,7 @@ class Explanation:
         return path
 
 
+@limited
 def explain(
     model: Estimator,
     views: Views,
@@ -245,17 +246,15 @@ def explain(
         check_type(counts, "counts", ClusterCounts)
     if structure is not None:
         check_type(structure, "structure", StructureTest)
-    # The model with its views, and all that is computed from them, in one thread, because the sums
-    # of BLAS depend on their number.
+    # The model with its views, and all that is computed from them.
     fit = bind_views(model, views)
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
         raise InvalidParameterError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
-    with blas_threads(1):
-        embedding = find_embedding(fit)
-        evidence = judge_labels(fit)
-        views_part, n_incomplete = describe_views(fit)
-        profiles = compute_profiles(fit)
+    embedding = find_embedding(fit)
+    evidence = judge_labels(fit)
+    views_part, n_incomplete = describe_views(fit)
+    profiles = compute_profiles(fit)
     # Tables for users of the result.
     clusters = _tabulate_clusters(fit, evidence, embedding)
     samples = _tabulate_samples(fit, ids, evidence)
@@ -359,7 +358,7 @@ def _open_questions(fit, embedding, counts, structure):
         sentences.append(f"{name} has neither embedding_ nor affinity_matrix_: no silhouette.")
     if structure is None:
         sentences.append("Whether noise has as much structure: structure_test, or --evidence.")
-    if counts is None and getattr(fit.model, "resolution", None) is None:
+    if counts is None:
         sentences.append(
             "Whether other numbers of clusters are better: suggest_n_clusters, or --clusters auto."
         )

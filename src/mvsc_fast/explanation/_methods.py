@@ -1,9 +1,7 @@
 """How labels were computed: its parts of an explanation, and a paragraph for a publication."""
 
-import contextlib
 import platform
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 
 import numpy as np
@@ -21,10 +19,6 @@ CITATION = (
     "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
     "low-rank representation. IEEE Transactions on Circuits and Systems for Video Technology "
     "31(12), 2021, doi:10.1109/TCSVT.2021.3055039"
-)
-LEIDEN = (
-    "Traag V. A., Waltman L., van Eck N. J.: From Louvain to Leiden: guaranteeing well-connected "
-    "communities. Scientific Reports 9, 2019, doi:10.1038/s41598-019-41695-z"
 )
 CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
 ALWAYS_NAMED = ("n_clusters", "random_state")  # parameters
@@ -78,19 +72,10 @@ def methods_paragraph(fit, n_incomplete, counts, structure):
         f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
     )
-    if _has_resolution(model):
-        with contextlib.suppress(PackageNotFoundError):  # a loaded model needs none
-            software += f", igraph {version('igraph')}"
     sentences.append(f"Software: {software}.")
-    if _has_resolution(model):
-        sentences.append(f"The clusters are Leiden communities of the joint graph: {LEIDEN}.")
-    elif method in CITED_BY:
+    if method in CITED_BY:
         sentences.append(f"{method} {CITED_BY[method]} the method of {CITATION}.")
     return " ".join(sentences)
-
-
-def _has_resolution(model):
-    return getattr(model, "resolution", None) is not None
 
 
 def _data_text(fit):
@@ -181,11 +166,7 @@ def _choice_part(fit):
     model, sentences = fit.model, []
     candidates = getattr(model, "candidates_", None)
     # ConsensusTLRR has chosen among candidates, other methods have iterated.
-    if candidates is not None and _has_resolution(model):
-        sentences.append(
-            "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
-        )
-    elif candidates is not None:
+    if candidates is not None:
         n_fused = int(candidates["fused"].sum())
         sentences.append(
             f"The {n_fused} best refined labellings of {len(candidates['fused'])} were fused by "

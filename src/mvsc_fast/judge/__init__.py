@@ -4,7 +4,6 @@ Its functions are at the top; here are the results that they return.
 """
 
 from ._n_clusters import ClusterCounts
-from ._resolution import Resolutions
 from ._structure import StructureTest
 
-__all__ = ["ClusterCounts", "Resolutions", "StructureTest"]
+__all__ = ["ClusterCounts", "StructureTest"]

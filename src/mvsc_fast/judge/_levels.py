@@ -1,4 +1,4 @@
-"""Levels: numbers of clusters, or resolutions, that are supported, and groups within clusters."""
+"""Levels: numbers of clusters that are supported, and groups within clusters."""
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -112,7 +112,7 @@ def groups_in_words(groups, sizes):
 
 
 def plot_counts(x, curves, ax=None):
-    """Plot curves of numbers of clusters or resolutions, with circles at those they support.
+    """Plot curves of numbers of clusters, with circles at those they support.
 
     Parameters
     ----------

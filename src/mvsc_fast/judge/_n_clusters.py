@@ -11,7 +11,7 @@ import scipy.linalg
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed
 from .._utils.parts import ShortRepr
-from .._utils.threads import use_threads
+from .._utils.threads import limited, use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
 from ..views._passes import drawn
@@ -140,6 +140,7 @@ class ClusterCounts(ShortRepr):
         return ax
 
 
+@limited
 def suggest_n_clusters(
     views: Views,
     *,

@@ -5,11 +5,10 @@ from typing import NamedTuple
 from .._utils.validation import check_memory, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
-from ..judge._scan import CANDIDATES, LONGEST, SCALES, TYPICAL, neighbourhood_growth
+from ..judge._scan import CANDIDATES, LONGEST, SCALES, neighbourhood_growth
 from ..judge._support import GRAPH_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
-from ..spectral._leiden import import_igraph
 from ..views._row_source import COPIES, MIN_ROWS, block_rows, check_bytes
 from ..views._view_rows import n_components
 
@@ -38,21 +37,6 @@ class Plan(NamedTuple):
     seconds: float
 
 
-def least_clusters(n_clusters, resolution):
-    """Least number of clusters; raises ValueError unless it or a resolution is given."""
-    if resolution is None and n_clusters is None:
-        raise ValueError("n_clusters=None needs a resolution, such as resolution=1.0")
-    if resolution is None:
-        return n_clusters
-    if n_clusters is not None:
-        raise ValueError(
-            f"n_clusters={n_clusters} and resolution={resolution} are both given: a resolution "
-            "needs n_clusters=None"
-        )
-    import_igraph()
-    return 1
-
-
 def plan_fit(source, n_clusters, max_samples, memory_limit):
     """The `Plan` of a fit; raises an error, before any work, if there is none.
 
@@ -72,10 +56,10 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     n, n_features = source.n_samples, source.n_features
     # How many samples are clustered, and whether that fits into memory at all.
     if max_samples == "auto":
-        max_samples = automatic_samples(n_clusters or 1)
-    if max_samples < (n_clusters or 1):
+        max_samples = automatic_samples(n_clusters)
+    if max_samples < n_clusters:
         raise ValueError(f"max_samples={max_samples} is less than n_clusters={n_clusters}")
-    n_clusters, m = n_clusters or TYPICAL, min(n, max_samples)
+    m = min(n, max_samples)
     fit, seconds = fit_bytes(n, m, n_features, n_clusters), fit_seconds(m, n_features, n_clusters)
     check_memory(
         fit, f"ConsensusTLRR with {m} samples", "lower max_samples to cluster fewer of them"
