@@ -29,6 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from timing import cpu_seconds, load_shared, print_table, run
 
 from mvsc_fast import ConsensusTLRR
+from mvsc_fast.datasets import make_multiview_subspaces
 
 FALLING = (
     "uci_digit",
@@ -323,6 +324,14 @@ def larger(draws):
         yield "lobes", *simulated.lobes(LARGER, seed=seed)
 
 
+def subspaces(n_views):
+    """Subspaces of one mean, where linear predictions of labels mislead."""
+    for n, c in ((100, 3), (300, 3), (300, 5), (1000, 5)):
+        for seed in range(3):
+            views, y = make_multiview_subspaces(n, c, random_state=seed)
+            yield f"{n} samples, {c} subspaces", views[:n_views], y
+
+
 FAMILIES = {
     "sets 10 : 1": partial(published_sets, 10),
     "sets 30 : 1": partial(published_sets, 30),
@@ -344,6 +353,8 @@ FAMILIES = {
     "real": lambda draws: real(),
     "equal": lambda draws: equal(),
     "larger": larger,
+    "subspaces, 1 view": lambda draws: subspaces(1),
+    "subspaces, 2 views": lambda draws: subspaces(2),
 }
 
 

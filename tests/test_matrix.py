@@ -383,9 +383,9 @@ def small_problems():
         patch.setattr(_consensus, "fit_labels", once(_labeller.fit_labels))
         patch.setattr(_n_clusters, "scan", once(lambda *given, **how: list(scan(*given, **how))))
         patch.setattr(_candidates, "SIZES", (8,))
-        starts = dict.fromkeys(_candidates.STARTS, {"c": (0.5,)})
-        patch.setattr(_candidates, "STARTS", starts)
-        patch.setattr(_candidates, "FEW_STARTS", {"c": (0.5,)})
+        few = dict.fromkeys(_candidates.PARTITIONS, {"c": ("k-means",)})
+        few["none"] = {"rows": (), "standard": ("Ward",)}
+        patch.setattr(_candidates, "PARTITIONS", few)
         patch.setattr(_ensemble, "N_INIT", 1)
         patch.setattr(_scores, "MIN_AGREEMENT", -1)  # a cached fit would not warn again
         patch.setattr(_n_clusters, "SIZES", (8,))

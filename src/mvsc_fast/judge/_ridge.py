@@ -100,9 +100,7 @@ class Judge:
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()
-        self._view_ranks = [view.rank for view in rows]
-        self._widths = [U.shape[1] for U in units]
-        rank = sum(self._view_ranks)
+        rank = sum(view.rank for view in rows)
         self._ridges = [
             LeaveOneOutRidge(_side_by_side(units), rank=rank),
             LeaveOneOutRidge(_side_by_side(centred(U) for U in units), rank=rank),
@@ -122,28 +120,6 @@ class Judge:
         for ridge in self._ridges:
             yield fitted_labels, ridge.predicted(fitted_labels, n_clusters)
         yield labellings, self.ridge.predicted(labellings, n_clusters)
-
-    def by_view(self, labellings, n_clusters):
-        """Mean over the views of the predictability of each labelling from one view alone.
-
-        A group of outliers in one view is no group in the others, and has a low value.
-        """
-        fitted_labels = [labels[self._some] for labels in labellings]
-        predictions = (
-            (fitted_labels, ridge.predicted(fitted_labels, n_clusters))
-            for ridge in self._ridges_by_view()
-        )
-        return _mean_agreement(predictions, n_clusters, mutual_information)
-
-    def _ridges_by_view(self):
-        """The regressions on the unit rows of each view alone."""
-        joined, ranks = self._ridges[0], self._view_ranks
-        if len(ranks) == 1:
-            return [joined]
-        parts = np.split(joined.features, np.cumsum(self._widths)[:-1], axis=1)
-        scale = np.float32(np.sqrt(len(ranks)))
-        pairs = zip(parts, ranks, strict=True)
-        return [LeaveOneOutRidge(scale * F, rank=rank) for F, rank in pairs]
 
 
 def judge_of(views):

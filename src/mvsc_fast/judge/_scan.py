@@ -23,7 +23,6 @@ CANDIDATES, LONGEST = 50, 64  # nearest rows of a slice, tubes of a row; they ma
 # With 60 neighbours among 10 000 samples graphs show parts of clusters: of six activities two are
 # merged in three of four subsamples (ARI .60, with growth .90).
 GROWING, MAX_GROWTH = 200, 4.0
-TYPICAL = 12  # clusters, for neighbourhoods if a resolution is given in place of their number
 
 
 def row_tensor(rows, present, kind, growth, n_threads):
@@ -113,8 +112,8 @@ def neighbor_graphs(rows, present, sizes, n_components, n_threads):
     ----------
     rows, present
         As for `row_tensor`.
-    sizes : sequence of int
-        Numbers of neighbours.
+    sizes : dict of int
+        Numbers of neighbours by the kind of graph that is yielded.
     n_components, n_threads : int
     """
     n, block, searched = present.shape[1], None, []
@@ -122,13 +121,13 @@ def neighbor_graphs(rows, present, sizes, n_components, n_threads):
         samples = np.flatnonzero(has).astype(np.int32)
         if len(samples) > 1:
             C = view.centred
-            index = nearest_rows(C, min(max(sizes), len(samples) - 1), n_threads)
+            index = nearest_rows(C, min(max(sizes.values()), len(samples) - 1), n_threads)
             searched.append((C, samples, index))
-    for size in sizes:
+    for kind, size in sizes.items():
         affinity = scipy.sparse.csr_array((n, n), dtype=np.float32)
         for C, samples, index in searched:
             A = unit_neighbor_similarities(C, index[:, :size], n_threads).tocoo()
             places = samples[A.row], samples[A.col]
             affinity += scipy.sparse.csr_array((A.data, places), shape=(n, n))
         values, block = leading_block(affinity, min(n_components, n), block, n_threads)
-        yield "neighbors", size, affinity, values, block[:, : len(values)].astype(np.float64)
+        yield kind, size, affinity, values, block[:, : len(values)].astype(np.float64)

@@ -12,20 +12,19 @@ from scipy.sparse import csr_array
 from sklearn import config_context
 
 from .._utils.messages import warn_user
-from .._utils.parameters import check_integer, count, either, option, positive
+from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Scale, Seed
 from .._utils.validation import check_clusters, output_path
-from ..judge._support import warn_of_camps
 from ..views._columns import fitted_columns
 from ..views._facts import warn_of_lost
 from ..views._passes import drawn, label_rows
 from ..views._read import read_views
 from ..views._row_source import check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes, scaling_attributes
-from ._labeller import fit_labels, fitted_attributes
-from ._plan import least_clusters, plan_fit
+from ._labeller import fit_labels
+from ._plan import plan_fit
 from ._prediction import check_predictor, native_model, predicted_labels, predicted_margin
 
 ViewSelection = Literal["auto", "all"]
@@ -35,33 +34,28 @@ Store = Literal["all", "predictor", "labels"]
 class ConsensusTLRR(MultiViewClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
-    1. Sparse similarity graphs of unit rows and of centred rows, each with three numbers of
+    1. Sparse similarity graphs of unit rows and of centred rows, each with two numbers of
        neighbours, and a graph of the 15 nearest neighbours are partitioned by k-means of a spectral
        embedding. The diffusion maps of the latter two kinds, with one of 6 neighbours, and the
        joined rows, which do not prefer groups of equal size, are partitioned by k-means and by
-       Ward's method. That gives up to 28 labellings. For more than 40 clusters k-means starts from
-       Ward's clusters, and 12 labellings suffice.
+       Ward's method. That gives up to 22 labellings. For more than 40 clusters k-means starts from
+       Ward's clusters, and 9 labellings suffice.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
-       graph neighbours, unless this dissolves small groups. It is scored by how well its labels are
-       predicted from all other samples (`label_predictability`), from all views and from each view
-       alone, and by its modularity over the maximum at the sizes of its clusters; in few columns,
-       unless discrete, also by the likelihood of Gaussian clusters of one covariance.
+       graph neighbours, unless this dissolves small groups. Its score is the sum of its
+       predictability (`label_predictability`, a quarter of it before refinement) and of its
+       modularity over the maximum at the sizes of its clusters; in few columns, unless discrete,
+       also of the likelihood of Gaussian clusters of one covariance.
     3. The seven refined labellings with the largest scores are fused by TLRR of their
        co-association tensor (`consensus_labels`); only similar ones, if most of the graphs'
        labellings are nearly equal.
-    4. The labels are refined once more. If fusion dissolved a group, the best labelling is taken.
-
-    With ``n_clusters=None``, a ``resolution`` determines the number of clusters: they are the
-    communities that the Leiden algorithm finds in ``affinity_matrix_``, each affinity divided by
-    the roots of the largest of both samples, as in `explanation.joint_graph`. The labels are
-    refined as above, and predicted in the same way. See `suggest_resolution`.
+    4. The fused labels, refined, are one more candidate, and that with the largest score is
+       returned.
 
     The cost is linear in the number of samples, except for the neighbour search. If there are more
     than ``max_samples`` samples, a uniform subsample is clustered, and the labels of the others are
     predicted by ridge regression, as those of new samples in `predict`. ``random_state``
-    determines the subsample, and the order in which the Leiden algorithm visits samples. With
-    ``n_clusters`` the candidates are made without random numbers, so that labels hardly depend on
-    it if all samples are clustered.
+    determines the subsample. The candidates are made without random numbers, so that labels hardly
+    depend on it if all samples are clustered.
 
     Views of at most 80 columns with negative entries keep the lengths of their rows if nearest
     directions have similar lengths, with a correlation of at least .4; views of at most 3 columns
@@ -77,14 +71,8 @@ class ConsensusTLRR(MultiViewClusterer):
 
     Parameters
     ----------
-    n_clusters : int or None, default=8
-        Number of clusters to find; None with a ``resolution``.
-    resolution : float, optional
-        Resolution of Leiden communities, the factor of the edges expected by chance in the
-        modularity (Reichardt & Bornholdt 2006). A larger one gives more clusters; there are at
-        least as many as parts of the graph that are not connected. Needs
-        ``n_clusters=None`` and the package igraph (``pip install "mvsc-fast[leiden]"``), whose
-        random number generator is afterwards Python's ``random``, as on import: set yours again.
+    n_clusters : int, default=8
+        Number of clusters to find.
     max_samples : int or "auto", default="auto"
         Maximum number of samples that are clustered. "auto" is 4000, or 300 for each cluster if
         that is more, up to 20 000; beyond 500 clusters it is 40 for each. Views with more samples
@@ -153,14 +141,13 @@ class ConsensusTLRR(MultiViewClusterer):
         Warnings of the fit.
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
-        "centred", "neighbors", or "none" for joined rows), ``n_neighbors``, ``embedding`` ("c"
-        eigenvectors, "diffusion" map; of joined rows, "standard" columns, or "rows" as they
-        are), ``algorithm``, ``predictability``, ``predictability_unrefined`` (before refinement),
-        ``predictability_by_view`` (mean from each view alone), ``modularity`` in
-        ``affinity_matrix_`` over the largest at the sizes of the clusters, ``fused`` (whether it
-        is one of the seven) and ``labels`` after refinement, of shape (n_candidates, m). In few
-        columns, ``likelihood``, which the algorithm "mixture" maximises. With a ``resolution``,
-        they are the communities of each graph, and those of ``affinity_matrix_`` ("joint").
+        "centred", "neighbors", "few neighbors", or "none" for joined rows), ``n_neighbors``,
+        ``embedding`` ("c" eigenvectors, "diffusion" map; of joined rows, "standard" columns, or
+        "rows" as they are), ``algorithm``, ``predictability``, ``predictability_unrefined`` (before
+        refinement), ``modularity`` in ``affinity_matrix_`` over the largest at the sizes of the
+        clusters, ``score``, ``fused`` (whether it is one of the seven) and ``labels`` after
+        refinement, of shape (n_candidates, m). In few columns, ``likelihood``, which the algorithm
+        "mixture" maximises.
     views_used_ : list of int
         Indices of the views that were fused.
     view_agreement_ : ndarray of shape (n_views, n_views)
@@ -192,9 +179,6 @@ class ConsensusTLRR(MultiViewClusterer):
     representation. IEEE TCSVT 31(12), 2021; the tailored norm for ensemble clustering is its
     future work.
 
-    Traag, Waltman, van Eck: From Louvain to Leiden: guaranteeing well-connected communities.
-    Scientific Reports 9, 2019.
-
     Examples
     --------
     >>> from mvsc_fast import ConsensusTLRR, datasets, metrics
@@ -218,8 +202,6 @@ class ConsensusTLRR(MultiViewClusterer):
 
     _checks = {
         **MultiViewClusterer._checks,
-        "n_clusters": either(None, count),
-        "resolution": either(None, positive),
         "max_samples": either("auto", partial(check_integer, minimum=2)),
         "memory_limit": either(None, check_bytes),
         "view_selection": option(ViewSelection),
@@ -228,9 +210,8 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def __init__(
         self,
-        n_clusters: int | None = 8,
+        n_clusters: int = 8,
         *,
-        resolution: float | None = None,
         max_samples: int | Literal["auto"] = "auto",
         memory_limit: int | str | None = None,
         view_selection: ViewSelection = "auto",
@@ -242,7 +223,6 @@ class ConsensusTLRR(MultiViewClusterer):
         callback: Callback | None = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.resolution = resolution
         self.max_samples = max_samples
         self.memory_limit = memory_limit
         self.view_selection = view_selection
@@ -256,10 +236,9 @@ class ConsensusTLRR(MultiViewClusterer):
     def _fitted(self, X):
         self._check_parameters()
         # The fit is planned before data are read, so that too little memory is an error at once.
-        minimum = least_clusters(self.n_clusters, self.resolution)
         source = read_views(X)
         attributes = input_attributes(X, source)
-        check_clusters(minimum, source.n_samples)
+        check_clusters(self.n_clusters, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
         source.rows = plan.block_rows
         with (
@@ -273,26 +252,24 @@ class ConsensusTLRR(MultiViewClusterer):
                 f"{source.n_samples} samples, {plan.n_fitted} are clustered, in about "
                 f"{max(1, round(plan.seconds))} s of one processor"
             )
-            sample = drawn(source, plan.n_fitted, minimum, seed, progress.log, scale=self.scale)
-            fitted = fit_labels(
+            sample = drawn(
+                source, plan.n_fitted, self.n_clusters, seed, progress.log, scale=self.scale
+            )
+            learned = fit_labels(
                 sample,
                 self.n_clusters,
-                self.resolution,
+                len(source),
                 select=self.view_selection == "auto",
                 seed=seed,
                 n_threads=n_threads,
                 progress=progress,
             )
             # Results get the order of the input, and all other samples get predicted labels.
-            learned = fitted_attributes(fitted, sample, len(source))
             if len(sample.samples) < source.n_samples:
                 progress.stage("prediction")
-            predictor = partial(fitted.predictor, n_threads=source.threads(n_threads))
+            predictor = partial(learned["predictor_"], n_threads=source.threads(n_threads))
             labels, _ = label_rows(source, predictor, learned["samples_"], learned["labels_"])
-        # Warnings of samples without a label, and of views that show different clusters.
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
-        names = [view.name for view in sample.views]
-        warn_of_camps(fitted.agreement, len(sample.samples), fitted.support, names)
         # The model keeps no more than ``store`` allows.
         if self.store != "all":
             del learned["affinity_matrix_"], learned["candidates_"]["labels"]

@@ -2,14 +2,12 @@
 
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from ..judge._landmarks import RowSteps
 from ..judge._predictor import BEYOND, limits_of, residuals
-from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._scores import (
     CommonMixture,
@@ -17,79 +15,40 @@ from ..judge._scores import (
     warn_of_doubts,
     warn_of_empty_clusters,
 )
-from ..judge._support import views_of
+from ..judge._support import views_of, warn_of_camps
 from ..similarity._affinity import warn_of_isolated
 from ..views._passes import MAX_CONTINUOUS_COLUMNS
 from ..views._rows import equal_samples, is_constant, warn_of_few
-from ._candidates import candidate_labellings, communities, tabulate
+from ._candidates import candidate_labellings, tabulate
 from ._ensemble import fused_labels
 
-# Weights of the scores of a candidate: its predictability before and after refinement, its
-# corrected modularity, and its predictability from each view alone. The first two alone prefer a
-# large group cut into equal slices to groups of their true sizes (bench/unequal.py).
-UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 0.5
-# In weak structure the modularity is largest if outliers are clusters and the rest is in one. The
-# share of clusters that have less than SMALL_SHARE of the mean size is therefore subtracted.
-SMALL_CLUSTERS, SMALL_SHARE = 0.25, 0.03
-# The likelihood of Gaussian clusters is added if there are few columns, all continuous, and several
-# times as many samples, and if the best labelling by all other scores has such a likelihood at
-# least (bench/unequal.py). It misleads in more columns, in discrete ones, and in subspaces, which
-# have one mean.
-LIKELIHOOD, MIN_LIKELIHOOD, SAMPLES_PER_COLUMN = 0.5, 0.2, 4
+# Share of the predictability before refinement in that of a candidate. Refinement removes what
+# differs between labellings of one answer by the start of k-means, but it also repairs bad ones.
+UNREFINED = 0.25
+# The likelihood of Gaussian clusters is a score, too, if there are few columns, all continuous, and
+# several times as many samples, and if the best labelling by the other scores has such a likelihood
+# at least (bench/unequal.py). It misleads in more columns, in discrete ones, and in subspaces,
+# which have one mean.
+MIN_LIKELIHOOD, SAMPLES_PER_COLUMN = 0.2, 4
 BEST = 7  # fused labellings
-# Fusion may dissolve a small group. The best labelling is returned instead if its corrected
-# modularity, or its likelihood, is larger by more than this.
-MODULARITY_LOSS, LIKELIHOOD_LOSS = 0.02, 0.05
 # If a labelling agrees with most of the graphs' labellings by this normalised mutual information,
 # only those that differ little from it are fused. A linear map predicts half-spaces well, also
-# where all graphs show other clusters, such as subspaces.
+# where all graphs show other clusters, such as subspaces of a single view (bench/unequal.py).
 UNANIMOUS, SAME = 0.97, 0.9
 
 
-class FittedLabels(NamedTuple):
-    """Result of `fit_labels`, samples in the order of the views given.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (m,), int64
-        -1 for samples that lack all views that were fused.
-    candidates : dict of ndarray
-        The candidate labellings, see `ConsensusTLRR`.
-    affinity : csr_array of shape (m, m)
-    predictor : Predictor
-    used : list of int
-        Indices of the views that were fused, among all views.
-    support, agreement : ndarray of shape (v,), (v, v)
-        Support of the views that were drawn, and z of each two of them.
-    fused_agreement : float
-        Mean adjusted Rand index of the labels with the fused labellings.
-    n_tuples : int
-    gap : float
-    """
-
-    labels: np.ndarray
-    candidates: dict
-    affinity: object
-    predictor: object
-    used: list
-    support: np.ndarray
-    agreement: np.ndarray
-    fused_agreement: float
-    n_tuples: int
-    gap: float
-
-
-def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progress):
-    """Cluster samples in canonical order.
+def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress):
+    """Learned attributes of `ConsensusTLRR`, from samples in canonical order.
 
     Parameters
     ----------
     sample : Drawn
         A row of NaN means that the sample lacks the view. It then has no similarities in this view;
         the judge and the predictor use rows that are predicted from its other views.
-    n_clusters : int or None
-    resolution : float or None
-        Used if there is no ``n_clusters``.
+    n_clusters : int
+    n_views : int
+        Number of views of the source. Those that too few samples have are not in ``sample``; they
+        get no support and an unknown agreement.
     select : bool
         Whether views without repeated structure are excluded.
     seed, n_threads : int
@@ -97,127 +56,100 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
 
     Returns
     -------
-    FittedLabels
+    dict
+        Samples are in the order of the input. Those that lack all views that were fused have the
+        label -1.
     """
     # Views that help are chosen, and repeated samples are found, which must not get two labels.
     equal = equal_samples([view.rows for view in sample.views], sample.keys)
-    has_few = resolution is None and warn_of_few(equal, n_clusters)
+    has_few = warn_of_few(equal, n_clusters)
     used = views_of(sample, select=select)
     progress.log(f"views {sorted(used.indices)}, {len(equal)} samples")
 
-    # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
-    if resolution is not None:
-        graphs = partitioned_graphs(used, n_threads)
-        candidates, affinity = communities(graphs, resolution, seed, progress), graphs[-1][-1]
-        n_clusters = int(candidates["labels"].max()) + 1
-    else:
-        candidates, affinity = candidate_labellings(used, n_clusters, n_threads, progress)
-        if equal[-1] < n_clusters:  # no more distinct samples than clusters
-            candidates["labels"][:] = equal
+    # Candidates: partitions of several graphs, refined.
+    candidates, affinity = candidate_labellings(used, n_clusters, n_threads, progress)
+    if equal[-1] < n_clusters:  # no more distinct samples than clusters
+        candidates["labels"][:] = equal
     warn_of_isolated(affinity.sum(axis=1))
-
     progress.stage("judge")
+    points = _continuous_columns(sample, used)
     distinct = np.flatnonzero(np.diff(equal, prepend=-1))
-    points = _continuous_columns(sample, used) if resolution is None else None
     judge = Judge(used.rows, distinct=distinct)
-    # Refinement removes what differs between labellings of one answer by the start of k-means
-    # alone. Predictability before it or after it alone chooses less well than their mean.
+    refine = partial(
+        refined_labellings, n_clusters=n_clusters, ridge=judge.ridge, affinity=affinity
+    )
     unrefined = candidates["labels"]
-    refined = refined_labellings(unrefined, n_clusters, judge.ridge, affinity)
+    candidates["labels"] = refine(unrefined)
+
+    # Scores. In few columns the best labelling is the start of a further one, which is not refined.
     compute_scores = partial(_scores, judge, affinity, n_clusters)
-    candidates |= {"labels": refined, **compute_scores(refined, unrefined)}
-    predictability = candidates["predictability"].max()
-    mixture = _mixture(points, refined[_total(candidates, n_clusters).argmax()], n_clusters)
+    candidates |= compute_scores(candidates["labels"], unrefined)
+    mixture = _mixture(points, candidates["labels"][candidates["score"].argmax()], n_clusters)
     if mixture is not None:
-        # The best labelling is the start of a further one, which is not refined.
-        candidates["likelihood"] = mixture(refined, n_clusters)
-        start = refined[_total(candidates, n_clusters).argmax()]
+        compute_scores = partial(compute_scores, mixture=mixture)
+        candidates |= compute_scores(candidates["labels"], unrefined)
+        start = candidates["labels"][candidates["score"].argmax()]
         labels = mixture.maximise(start, n_clusters)[None]
         further = tabulate([("none", 0, "standard", "mixture", labels[0])])
-        further |= compute_scores(labels, labels) | {"likelihood": mixture(labels, n_clusters)}
+        further |= compute_scores(labels, labels)
         candidates = {name: np.append(candidates[name], further[name], axis=0) for name in further}
-    refined, scores = candidates["labels"], _total(candidates, n_clusters)
-    if resolution is None:
-        best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
-    else:
-        best = np.array([len(refined) - 1])  # of the joint graph
-    candidates["fused"] = np.isin(np.arange(len(refined)), best)
 
     # Fusion: TLRR of the co-association of the best labellings.
     progress.stage("consensus")
+    best = _best_labellings(candidates, n_clusters)
+    candidates["fused"] = np.isin(np.arange(len(candidates["labels"])), best)
+    labellings = candidates["labels"][best]
     fused = fused_labels(
-        refined[best],
-        n_clusters,
-        seed=seed,
-        n_threads=n_threads,
-        callback=progress.iteration,
+        labellings, n_clusters, seed=seed, n_threads=n_threads, callback=progress.iteration
     )
     progress.log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
+
+    # The fused labels, refined, are one more candidate, and the largest score wins.
     progress.stage("refinement")
-    # The fused labels are refined, and the best candidate replaces them if fusion has dissolved a
-    # group.
-    (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
-    (modularity,) = corrected_modularity(affinity, labels[None], n_clusters)
-    is_worse = modularity < candidates["modularity"][best[0]] - MODULARITY_LOSS
-    if mixture is not None:
-        (likelihood,) = mixture([labels], n_clusters)
-        is_worse |= likelihood < candidates["likelihood"][best[0]] - LIKELIHOOD_LOSS
-    if is_worse:
-        labels, modularity = refined[best[0]], candidates["modularity"][best[0]]
+    refined = refine([fused.labels])
+    scores = compute_scores(refined, refined)
+    (labels,), (modularity,) = refined, scores["modularity"]
+    if scores["score"][0] < candidates["score"][best[0]]:
+        labels, modularity = labellings[0], candidates["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
-    if resolution is None and not has_few:
+
+    # Doubts about the labels are warnings, unless the views were called noise before, as are views
+    # that show different clusters.
+    if not has_few:
         warn_of_empty_clusters(labels, n_clusters)
-    # Doubts about the labels are warnings, unless the views were called noise before.
-    fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
+    fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in labellings]))
     progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
-    if resolution is not None:  # another graph may have more communities
-        labels = np.unique(labels, return_inverse=True)[1]
-        n_clusters = int(labels.max()) + 1
-    elif n_clusters > 1 and not used.are_noise:
+    if n_clusters > 1 and not used.are_noise:
+        predictability = candidates["predictability"].max()
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
+    support, agreement = used.graphs.support(labels), used.graphs.agreement
+    warn_of_camps(agreement, len(labels), support, [view.name for view in sample.views])
+
     # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
     views = [sample.views[i] for i in used.indices]
-    return FittedLabels(
-        labels=np.where(used.present.any(axis=0), labels, -1),
-        candidates=candidates,
-        affinity=affinity,
-        predictor=judge.features.predictor(
-            judge.ridge.coefficients(indicators),
-            [RowSteps(view.position, view.mean_row, view.scaling, view.lift) for view in views],
-            _limits(judge, labels, distinct, n_clusters),
-        ),
-        used=sorted(view.position for view in views),
-        support=used.graphs.support(labels),
-        agreement=used.graphs.agreement,
-        fused_agreement=fused_agreement,
-        n_tuples=fused.n_tuples,
-        gap=fused.gap,
+    predictor = judge.features.predictor(
+        judge.ridge.coefficients(indicators),
+        [RowSteps(view.position, view.mean_row, view.scaling, view.lift) for view in views],
+        _limits(judge, labels, distinct, n_clusters),
     )
-
-
-def fitted_attributes(fitted, sample, n_views):
-    """Attributes of `ConsensusTLRR` from its `FittedLabels`, with the samples in the input's order.
-
-    Views of the source that too few samples have get no support and an unknown agreement.
-    """
-    rank = np.argsort(sample.samples)
-    kept = [view.position for view in sample.views]
-    support, agreement = np.zeros(n_views), np.full((n_views, n_views), np.nan)
-    support[kept] = fitted.support
-    agreement[np.ix_(kept, kept)] = fitted.agreement
+    # Samples and views get the order of the input.
+    rank, positions = np.argsort(sample.samples), [view.position for view in sample.views]
+    view_support, view_agreement = np.zeros(n_views), np.full((n_views, n_views), np.nan)
+    view_support[positions] = support
+    view_agreement[np.ix_(positions, positions)] = agreement
     return {
-        "labels_": fitted.labels[rank],  # of these samples alone
+        "labels_": np.where(used.present.any(axis=0), labels, -1)[rank],  # of these samples only
         "samples_": sample.samples[rank],
-        "candidates_": {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]},
-        "affinity_matrix_": fitted.affinity[rank][:, rank],
-        "view_support_": support,
-        "view_agreement_": agreement,
-        "views_used_": fitted.used,
-        "fused_agreement_": fitted.fused_agreement,
-        "n_tuples_": fitted.n_tuples,
-        "gap_": fitted.gap,
-        "predictor_": fitted.predictor,
+        "candidates_": {**candidates, "labels": candidates["labels"][:, rank]},
+        "affinity_matrix_": affinity[rank][:, rank],
+        "view_support_": view_support,
+        "view_agreement_": view_agreement,
+        "views_used_": sorted(view.position for view in views),
+        "fused_agreement_": fused_agreement,
+        "n_tuples_": fused.n_tuples,
+        "gap_": fused.gap,
+        "predictor_": predictor,
     }
 
 
@@ -271,56 +203,42 @@ def _mixture(points, labels, n_clusters):
     return mixture if is_useful else None
 
 
-def _scores(judge, affinity, n_clusters, labellings, unrefined):
-    """Scores of labellings, each an array of shape (k,)."""
-    return {
+def _scores(judge, affinity, n_clusters, labellings, unrefined, mixture=None):
+    """Scores of labellings, each an array of shape (k,), and their sum, each of which fails on
+    other data."""
+    scores = {
         "predictability": judge(labellings, n_clusters),
         "predictability_unrefined": judge(unrefined, n_clusters),
-        "predictability_by_view": judge.by_view(labellings, n_clusters),
         "modularity": corrected_modularity(affinity, labellings, n_clusters),
     }
+    J, J_unrefined, total = scores.values()
+    total = total + UNREFINED * J_unrefined + (1 - UNREFINED) * J
+    if mixture is not None:
+        scores["likelihood"] = mixture(labellings, n_clusters)
+        total = total + scores["likelihood"]
+    return scores | {"score": total}
 
 
-def _total(candidates, n_clusters):
-    """Weighted sum of the scores of candidates, each of which fails on other data."""
-    total = (
-        UNREFINED * candidates["predictability_unrefined"]
-        + REFINED * candidates["predictability"]
-        + MODULARITY * candidates["modularity"]
-        + SINGLE_VIEWS * candidates["predictability_by_view"]
-        - SMALL_CLUSTERS * _share_of_small(candidates["labels"], n_clusters)
-    )
-    return total + LIKELIHOOD * candidates["likelihood"] if "likelihood" in candidates else total
-
-
-def _share_of_small(labellings, n_clusters):
-    """Share of the clusters that have few samples, for each labelling."""
-    limit = SMALL_SHARE * labellings.shape[1] / n_clusters
-    sizes = [np.bincount(labels, minlength=n_clusters) for labels in labellings]
-    return np.array([np.count_nonzero(size <= limit) for size in sizes]) / n_clusters
-
-
-def _best_labellings(labellings, joined, total, n_clusters):
+def _best_labellings(candidates, n_clusters):
     """Indices of the labellings to be fused, the best first."""
     # Joined rows are no graph, and have no vote on whether the graphs are unanimous.
-    alike = _pairwise_agreement(labellings, n_clusters)
-    agreement = np.where(joined, 0, np.median(alike[:, ~joined], axis=1))
+    alike, score = _pairwise_agreement(candidates["labels"], n_clusters), candidates["score"]
+    is_graph = candidates["graph"] != "none"
+    agreement = np.where(is_graph, np.median(alike[:, is_graph], axis=1), 0)
+    is_eligible = np.ones(len(score), dtype=bool)
     if agreement.max() >= UNANIMOUS:
-        total[alike[agreement.argmax()] < SAME] = -np.inf
-    best = np.argsort(-np.round(total, 12), kind="stable")[:BEST]
-    return best[total[best] > -np.inf]
+        is_eligible = alike[agreement.argmax()] >= SAME
+    order = np.argsort(-np.round(score, 12), kind="stable")
+    return order[is_eligible[order]][:BEST]
 
 
 def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
-    # Equal labellings are compared once. Tuples are sorted faster than rows of an array.
-    rows = list(map(tuple, labellings.tolist()))
-    distinct = sorted(set(rows))
-    position = {row: i for i, row in enumerate(distinct)}
-    which = [position[row] for row in rows]
-    distinct = np.array(distinct)
+    # Equal labellings are compared once.
+    distinct, member = np.unique(labellings, axis=0, return_inverse=True)
     agreement = np.ones((len(distinct), len(distinct)))
     for i, j in combinations(range(len(distinct)), 2):
         shared = mutual_information(distinct[i], distinct[j], n_clusters)
         agreement[i, j] = agreement[j, i] = shared
-    return agreement[np.ix_(which, which)]
+    member = member.ravel()
+    return agreement[np.ix_(member, member)]
