@@ -61,6 +61,29 @@ def test_random_labels_are_not_predictable_in_any_number(subspaces, n_clusters):
     assert label_predictability(subspaces[0], labels) < 0.05
 
 
+@pytest.mark.parametrize("d", [1, 20, 2000])
+@pytest.mark.parametrize("n", [6, 20, 100, 500])
+def test_labels_of_which_the_views_say_nothing_have_a_mean_of_zero(n, d):
+    rng, scores = np.random.default_rng(0), []
+    for _ in range(100 if n < 100 else 5):
+        labels = [rng.permutation(np.arange(n) % 2) for _ in range(4)]
+        labels += [rng.permutation(np.r_[0, 1, 2, rng.integers(3, size=n - 3)]) for _ in range(4)]
+        scores.append(label_predictability([rng.standard_normal((n, d))], labels).mean())
+    assert abs(np.mean(scores)) < 0.02 + 3 * np.std(scores) / np.sqrt(len(scores))
+
+
+def test_samples_without_similarities_predict_nothing():
+    assert label_predictability([np.eye(200)], np.arange(200) % 2) <= 0
+
+
+@pytest.mark.parametrize("d", [3, 20, 2000])
+@pytest.mark.parametrize("n", [6, 20, 200, 500])
+def test_labels_of_separated_groups_are_predicted(n, d):
+    rng, y = np.random.default_rng(0), np.arange(n) % 3
+    X = 100 * np.eye(3, d)[y] + rng.standard_normal((n, d)) / d**0.5
+    assert label_predictability([X], y) == 1
+
+
 def test_neither_names_nor_order_nor_containers_matter(subspaces):
     views, y = subspaces
     score = label_predictability(views, y)

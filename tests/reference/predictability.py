@@ -41,7 +41,7 @@ def lifted(X):
 
 
 def kernels(views):
-    """Inner products and number of features of the three maps; all samples are landmarks."""
+    """Inner products and number of features of both maps; all samples are landmarks."""
     n, v = len(views[0]), len(views)
     views = [lifted(X) for X in views]
     roots = [unit(np.sqrt(X)) if X.min() >= 0 else unit(X) for X in views]
@@ -59,7 +59,6 @@ def kernels(views):
     width = sum(min(X.shape) for X in views)
     return [
         (sum(U @ U.T for U in plain) / v, width),
-        (sum(C @ C.T for C in (unit(U - U.mean(axis=0)) for U in plain)) / v, width),
         (sum(C @ C.T for C in centred) / v + features @ features.T, width + kept.sum()),
     ]
 

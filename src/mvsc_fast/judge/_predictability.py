@@ -25,18 +25,18 @@ def label_predictability(
 ) -> float | Any:
     """Measure how well the label of each sample is predicted from all other samples.
 
-    The score is the mean, over three feature maps F, of ::
+    The score is the mean, over two feature maps F, of ::
 
         AMI(labels, argmax_k yhat_k),    yhat_i = (u_i (U^T Y) - h_i Y_i) / (1 - h_i),
 
     where yhat_i is the leave-one-out ridge prediction of Y = one-hot(labels) / sqrt(cluster size),
     U = F (F^T F + g I)^-1/2, h_i = ||u_i||^2 and g = n / (2 min(n, D)). The first map concatenates
-    the unit rows of all views and the second centres them. The third consists of centred rows (of
-    square roots, for non-negative views) and 600 Nystroem features of local Gaussian kernels. The
-    cost is linear in the number of samples. If there are more than 4096 samples, the regressions
-    are fitted on an evenly spaced subsample of this size; the first two maps score the subsample,
-    the third scores all samples. Views are lifted as in `ConsensusTLRR`. Views with more
-    columns than samples enter by their leading components, and count n columns in D.
+    the unit rows of all views. The second consists of centred rows (of square roots, for
+    non-negative views) and 600 Nystroem features of local Gaussian kernels. The cost is linear in
+    the number of samples. If there are more than 4096 samples, the regressions are fitted on an
+    evenly spaced subsample of this size; the first map scores the subsample, the second scores all
+    samples. Views are lifted as in `ConsensusTLRR`. Views with more columns than samples enter by
+    their leading components, and count n columns in D.
 
     AMI is the adjusted mutual information, which is about 0 for random labels whatever the number
     of clusters. The score compares labellings of one kind for the same views, such as the
@@ -58,8 +58,9 @@ def label_predictability(
     Returns
     -------
     float, or ndarray of shape (n_labellings,)
-        Scores in [0, 1]: 1 if every label is predicted, 0 for a single cluster, or if no more is
-        predicted than by chance. They do not depend on the order of the samples.
+        Scores of at most 1, which is that of labels that are all predicted: 0 for a single cluster,
+        and on average for labels that the views say nothing of. They do not depend on the order of
+        the samples.
 
     Raises
     ------

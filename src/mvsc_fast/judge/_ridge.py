@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse, spd_inverse
 from ..views._missing import imputed
-from ..views._rows import SMALL_BLOCK, canonical_order, centred, spread
+from ..views._rows import SMALL_BLOCK, canonical_order, spread
 from ..views._view_rows import ViewRows
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
 from ._scores import ROUNDING, corrected_modularity
@@ -37,25 +37,23 @@ def mutual_information(a, b, n_clusters):
 
 
 def adjusted_mutual_information(a, b, n_clusters=None):
-    """Adjusted mutual information of two labellings: 1 if equal, 0 if no nearer than by chance.
+    """Adjusted mutual information of two labellings: 1 if equal, about 0 by chance.
 
-    Equal to scikit-learn's ``adjusted_mutual_info_score``, without its checks, unless that is
-    negative or fewer labels are equal than by chance. Without features, the prediction from all
-    other samples misses every label of balanced clusters, because its cluster is the smallest among
-    the others: an exact function of the labels, but no agreement.
+    Equal to scikit-learn's ``adjusted_mutual_info_score``, without its checks, but not positive if
+    fewer labels are equal than by chance. Without features, the prediction from all other samples
+    misses every label of balanced clusters, because its cluster is the smallest among the others:
+    an exact function of the labels, but no agreement.
     """
     n, c = len(a), n_clusters or 1 + int(max(a.max(), b.max()))
     # Sparse, because every sample may have a label of its own.
     counts = scipy.sparse.coo_array((np.ones(n, dtype=np.int64), (a, b)), shape=(c, c)).tocsr()
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    if np.count_nonzero(a == b) < rows @ columns / n:
-        return 0.0
     shared, largest = _information(rows / n, columns / n, counts.data / n)
     expected = expected_mutual_information(counts[rows > 0][:, columns > 0], n)
     # By chance, only single clusters, or clusters of single samples, share all information.
-    if largest - expected < ROUNDING:
-        return 1.0
-    return max(0.0, float((shared - expected) / (largest - expected)))
+    excess = largest - expected
+    score = float((shared - expected) / excess) if excess >= ROUNDING else 1.0
+    return min(score, 0.0) if np.count_nonzero(a == b) < rows @ columns / n else score
 
 
 def _information(rows, columns, cells):
@@ -82,9 +80,9 @@ class Judge:
     Attributes
     ----------
     features : LandmarkFeatures
-        The third feature map, which also maps new samples.
+        The second feature map, which also maps new samples.
     ridge : LeaveOneOutRidge
-        The regression on the third map, for all samples.
+        The regression on the second map, for all samples.
     """
 
     def __init__(self, rows, distinct=None):
@@ -95,16 +93,13 @@ class Judge:
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted()
         self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
-        # Three maps: unit rows, centred unit rows, and local features. Rows are forgotten as soon
-        # as they are used, because they are as large as the data.
+        # Two maps: unit rows, and local features. Rows are forgotten as soon as they are used,
+        # because they are as large as the data.
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()
         rank = sum(view.rank for view in rows)
-        self._ridges = [
-            LeaveOneOutRidge(_side_by_side(units), rank=rank),
-            LeaveOneOutRidge(_side_by_side(centred(U) for U in units), rank=rank),
-        ]
+        self._unit_ridge = LeaveOneOutRidge(_side_by_side(units), rank=rank)
         self.ridge = LeaveOneOutRidge(local, self._some, self.features.rank)
 
     def __call__(self, labellings, n_clusters, score=mutual_information):
@@ -114,11 +109,10 @@ class Judge:
     def label_pairs(self, labellings, n_clusters):
         """For each map, given and predicted labels of the samples that it scores.
 
-        The first two maps score the subsample, the third scores all samples.
+        The first map scores the subsample, the second scores all samples.
         """
         fitted_labels = [labels[self._some] for labels in labellings]
-        for ridge in self._ridges:
-            yield fitted_labels, ridge.predicted(fitted_labels, n_clusters)
+        yield fitted_labels, self._unit_ridge.predicted(fitted_labels, n_clusters)
         yield labellings, self.ridge.predicted(labellings, n_clusters)
 
 

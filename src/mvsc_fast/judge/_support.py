@@ -87,7 +87,7 @@ def view_support(graphs, labels):
     """
     Y = one_hot(labels, int(labels.max()) + 1)
     votes = [count_votes(A, Y).argmax(axis=1) for A in graphs]
-    return np.array([adjusted_mutual_information(labels, vote) for vote in votes])
+    return np.maximum(0, [adjusted_mutual_information(labels, vote) for vote in votes])
 
 
 def count_votes(A, Y):
