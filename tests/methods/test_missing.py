@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import (
     ConsensusTLRR,
@@ -116,13 +117,30 @@ def test_missing_cells_are_filled_in_fit_and_predict(data):
 @pytest.mark.filterwarnings("ignore:view 0 lacks")
 @pytest.mark.parametrize("max_samples", ["auto", 120])
 @pytest.mark.parametrize("make", [with_gaps, lacking], ids=["cells", "rows"])
-def test_labels_do_not_depend_on_the_order_of_samples(data, make, max_samples):
+@pytest.mark.parametrize("scale", [None, "standard"])
+def test_labels_do_not_depend_on_the_order_of_samples(data, make, max_samples, scale):
     views = make(data[0], 0.05)
     order = np.random.RandomState(2).permutation(200)
-    model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
+    model = ConsensusTLRR(4, max_samples=max_samples, scale=scale, random_state=0)
     labels = model.fit(views).labels_
     np.testing.assert_array_equal(model.fit([X[order] for X in views]).labels_, labels[order])
     assert clustering_scores(data[2], labels)["acc"] >= 0.93
+
+
+@pytest.mark.filterwarnings("ignore:view 0 lacks", "ignore:clusters of noise")
+@pytest.mark.parametrize("scale", [None, "standard", "before"])
+def test_samples_of_noise_with_gaps_have_the_same_labels_and_scores_in_any_order(scale):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((220, 14))
+    X[rng.random(X.shape) < 0.03] = np.nan
+    if scale == "before":  # the fit, which then need not scale
+        X, scale = StandardScaler().fit_transform(X), None
+    order = rng.permutation(220)
+    model = ConsensusTLRR(4, scale=scale, random_state=0)
+    labels = model.fit_predict([X])
+    np.testing.assert_array_equal(model.fit_predict([X[order]]), labels[order])
+    score = label_predictability([X], labels, scale=scale)
+    assert label_predictability([X[order]], labels[order], scale=scale) == score
 
 
 @pytest.mark.filterwarnings("ignore:view .* lacks")

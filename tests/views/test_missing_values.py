@@ -54,6 +54,15 @@ def test_the_mean_row_ignores_gaps():
     np.testing.assert_allclose(mean_row(scipy.sparse.csr_array([[1.0, 0], [3, 2]])), [1, 0.5])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_mean_of_centred_columns_is_zero(dtype):
+    X = np.random.default_rng(0).standard_normal((300, 5)) + [0, 0, 0, 0, 9]
+    X[:, :4] -= X[:, :4].mean(axis=0)
+    X[7, 1] = NAN
+    X[:, 1] -= np.nanmean(X[:, 1])
+    np.testing.assert_array_equal(mean_row(X.astype(dtype)), [0, 0, 0, 0, 1])
+
+
 def test_cells_are_filled_by_the_multiple_of_the_mean_row_that_fits_best():
     mean = np.array([1, 0.5, -0.25, 0.75], dtype=np.float32)
     rng = np.random.default_rng(0)

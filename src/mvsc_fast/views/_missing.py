@@ -21,6 +21,7 @@ from ._row_source import check_matrix, is_dask, is_stored
 from ._rows import (
     BLOCK,
     SMALL_BLOCK,
+    column_limits,
     dense,
     incomplete_rows,
     missing_rows,
@@ -134,7 +135,10 @@ def _sparse_missing(X, rows):
 
 
 def mean_row(X):
-    """Column means without NaN, up to a common factor, of shape (d,), float32."""
+    """Column means without NaN, up to a common factor, of shape (d,), float32.
+
+    Those of centred columns are zeros: their rounding errors depend on the order of the rows.
+    """
     if scipy.sparse.issparse(X):
         X = X[~missing_rows(X)]
     # Sums over all cells are fast, and tell by a NaN whether gaps must be left out.
@@ -143,8 +147,11 @@ def mean_row(X):
         if np.isnan(total).any():
             is_known = ~np.isnan(X)
             total = X.sum(axis=0, dtype=np.float64, where=is_known)
-            total /= np.maximum(is_known.sum(axis=0), 1)
+            total *= len(X) / np.maximum(is_known.sum(axis=0), 1)
     total[~np.isfinite(total)] = 0
+    if isinstance(X, np.ndarray):
+        largest = np.maximum(*np.abs(column_limits(X)))
+        total[np.abs(total) <= len(X) ** 1.5 * np.finfo(X.dtype).eps * largest] = 0
     return (total / (np.abs(total).max() or 1)).astype(np.float32)
 
 

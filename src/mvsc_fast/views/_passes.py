@@ -129,7 +129,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
         samples = _uniform_sample(source, scalings, samples, count, seed)
     rows = source.take(samples)
     views = list(scaled(rows, scalings))
-    means = [mean_row(X) for X in views]
+    is_centred = [scaling is not None and scaling.centres.any() for scaling in scalings]
+    means = [mean_row(X) * (not zero) for X, zero in zip(views, is_centred, strict=True)]
     for i, facts in enumerate(summary.views):
         views[i] = _condensed(filled(views[i], means[i]) if facts.is_partial else views[i])
 
@@ -141,7 +142,6 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     del rows  # a copy of all views may not fit in memory
 
     # Rows of other columns, if their lengths matter
-    is_centred = [scaling is not None and scaling.centres.any() for scaling in scalings]
     nonnegative = [summary.views[i].least >= 0 and not is_centred[i] for i in kept]
     views, lifts = [views[i] for i in kept], [None] * len(kept)
     is_continuous = [_is_continuous(X, present[i]) for X, i in zip(views, kept, strict=True)]
