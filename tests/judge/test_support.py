@@ -166,6 +166,25 @@ def test_views_that_few_samples_share_are_not_compared():
     assert np.isnan(z[0, 3]) and z[0, 1] > 5 and z[3, 2] > 5
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little", "ignore:clusters of noise")
+@pytest.mark.parametrize("n_common", [0, 3])
+def test_parts_of_the_samples_that_no_view_connects_are_named(n_common):
+    views = views_of(np.arange(120) % 3, 6, 3, 1)
+    views[0][60 + n_common :] = views[1][:60] = views[2][:90] = np.nan
+    named = dict(zip("abc", views, strict=True))
+    with pytest.warns(UserWarning, match="2 parts") as caught:
+        ConsensusTLRR(3, random_state=0).fit(named)
+    texts = [str(warning.message) for warning in caught if "parts" in str(warning.message)]
+    assert len(texts) == 1
+    assert f"{60 + n_common} samples of view 'a'; 60 samples of views 'b', 'c'" in texts[0]
+
+
+def test_four_common_samples_connect_views_and_so_does_one_between_them():
+    a, b, c = views_of(np.arange(120) % 3, 6, 3, 1)
+    a[40:], b[:36], b[84:], c[:80] = np.nan, np.nan, np.nan, np.nan
+    ConsensusTLRR(3, random_state=0).fit([a, b, c])  # without a warning
+
+
 @pytest.mark.filterwarnings("ignore:the labels agree little")
 def test_support_is_the_agreement_of_the_final_labels_with_the_votes_of_neighbours():
     """Votes are sums of similarities over the roots of the cluster sizes."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from .._utils.messages import warn_user
+from .._utils.messages import counted, warn_user
 from ..similarity._dense import ridge_slice
 from ..views._missing import imputed
 from ..views._rows import (
@@ -24,6 +24,7 @@ GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
 # views of ten real sets, at most 3.7 for nine kinds of noise. `camps` has other evidence.
 MIN_Z = 5.0
 MIN_SAMPLES = 200
+MIN_COMMON = 4  # samples that connect two views: fewer have no moments, see `permutation_z`
 MIN_COLUMNS = 4
 GRAPH_SAMPLES = 1000  # for the graph of a view; larger subsamples did not change the result
 
@@ -183,7 +184,7 @@ class ViewGraphs:
 
     def _z(self, i, j):
         has_both = self.present[i] & self.present[j]
-        if has_both.sum() < (4 if has_both.all() else MIN_SAMPLES):
+        if has_both.sum() < (MIN_COMMON if has_both.all() else MIN_SAMPLES):
             return np.nan  # too few samples for a decision
         graphs = []
         for k in (i, j):
@@ -312,6 +313,31 @@ def warn_of_camps(agreement, n_samples, support, names):
     )
 
 
+def warn_of_parts(present, names):
+    """Warn of samples that no view connects: too few have a view of each part.
+
+    Parameters
+    ----------
+    present : ndarray of shape (v, n) of bool
+    names : list
+        Names of these views.
+    """
+    common = present.astype(np.intp) @ present.T
+    connected = common >= np.minimum(MIN_COMMON, common.diagonal())
+    count, part_of_view = connected_components(connected)
+    if count > 1:
+        parts = [np.flatnonzero(part_of_view == k) for k in range(count)]
+        listed = "; ".join(
+            f"{counted(present[part].any(axis=0).sum(), 'sample')} of "
+            f"{'view' if len(part) == 1 else 'views'} {', '.join(repr(names[i]) for i in part)}"
+            for part in parts
+        )
+        warn_user(
+            f"no view connects {count} parts of the samples: {listed}. Equal labels in different "
+            "parts mean nothing, and the labels within suffer: cluster each part separately"
+        )
+
+
 class UsedViews(NamedTuple):
     """The views that are fused.
 
@@ -361,8 +387,10 @@ def views_of(sample, *, select=True):
     indices, are_noise = [i for i in range(len(views)) if i not in constant], False
     if select:
         indices, are_noise = graphs.helpful(indices, names)
+    indices = indices or [0]
+    warn_of_parts(present[indices], [names[i] for i in indices])
     # The fit takes them in an order that depends on their contents alone, as rounding does then.
-    indices = sorted(indices or [0], key=lambda i: (rows[i].rank, np.square(rows[i].mean).sum()))
+    indices.sort(key=lambda i: (rows[i].rank, np.square(rows[i].mean).sum()))
     rows = present_rows = [rows[i] for i in indices]
     # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
     if not is_complete:
