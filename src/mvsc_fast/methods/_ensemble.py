@@ -121,12 +121,14 @@ def consensus_labels(
             f"labellings is a {type(labellings).__name__}, not a list of labellings: pass "
             "[labellings[key] for key in labellings.keys()]"
         )
-    shape = getattr(labellings, "shape", ())
-    if len(shape) == 2 and shape[0] > shape[1]:
-        raise InvalidParameterError(
-            f"labellings has shape {shape}, which is {shape[0]} labellings of {shape[1]} samples: "
-            "pass labels.T if its columns are the labellings, and list(labels) if not"
-        )
+    if isinstance(labellings, np.ndarray) and labellings.ndim == 2:
+        n_labellings, n_samples = labellings.shape
+        if n_labellings > n_samples:
+            raise InvalidParameterError(
+                f"labellings has shape {labellings.shape}, which is {n_labellings} labellings of "
+                f"{n_samples} samples: pass labels.T if its columns are the labellings, and "
+                "list(labels) if not"
+            )
     # Labellings are checked one after another against the first one's samples.
     numbered: list[IntArray] = []
     n = index = None
@@ -140,7 +142,7 @@ def consensus_labels(
     check_clusters(n_clusters, len(numbered[0]))
     # Samples that no labelling labels are left out.
     table = np.stack(numbered)
-    is_labelled = (table >= 0).any(axis=0)
+    is_labelled = np.asarray((table >= 0).any(axis=0))
     lost = np.flatnonzero(~is_labelled)
     if not is_labelled.any():
         raise ValueError("all labels are -1, which is no label")
@@ -152,7 +154,7 @@ def consensus_labels(
     with use_threads(n_threads, table.shape[1]) as threads:
         result = fused_labels(table[:, is_labelled], n_clusters, seed=seed, n_threads=threads)
     warn_of_empty_clusters(result.labels, n_clusters)
-    labels = np.full(len(is_labelled), -1)
+    labels = np.full(table.shape[1], -1)
     labels[is_labelled] = result.labels
     return replace(result, labels=labels)
 
