@@ -1,7 +1,6 @@
 from importlib.resources import files
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from mvsc_fast import datasets
@@ -52,66 +51,9 @@ def test_generator_is_seeded_and_sorted_on_request():
     assert (np.diff(y) >= 0).all()
 
 
-def test_a_cohort_has_ids_gaps_markers_and_the_scales_of_its_assays():
-    cohort = datasets.make_cohort(200, 3, effect=3.0, missing=0.2, random_state=0)
-    patients = cohort.target.index
-    assert patients.is_unique and list(cohort.clinical.index) == list(patients)
-    assert cohort.target.value_counts(sort=False).sort_index().tolist() == [89, 67, 44]
-    frames = cohort.views.values()
-    assert [frame.shape[1] for frame in frames] == [300, 120, 500]
-    assert set().union(*(frame.index for frame in frames)) == set(patients)
-    for frame in frames:
-        assert 0.75 < len(frame) / 200 < 0.95 and frame.index.is_unique
-        assert list(frame.index) != sorted(frame.index)
-    methylation, mirna, rna = frames
-    assert methylation.min().min() >= 0 and methylation.max().max() <= 1
-    for counts in (mirna, rna):
-        assert counts.dtypes.eq(np.int64).all() and counts.min().min() >= 0
-        assert counts.mean().max() > 100 * counts.mean().min()
-    assert cohort.markers.groupby(["assay", "cluster"]).size().tolist() == [8] * 9
-    for assay, column, cluster in cohort.markers.itertuples(index=False):
-        values = cohort.views[assay][column].rank(pct=True)
-        inside = cohort.target[values.index] == cluster
-        assert abs(values[inside].mean() - values[~inside].mean()) > 0.2
-    assert cohort.clinical["time"].gt(0).all() and 0.2 < cohort.clinical["event"].mean() < 0.9
-    again = datasets.make_cohort(200, 3, effect=3.0, missing=0.2, random_state=0)
-    pd.testing.assert_frame_equal(again.views["rna"], rna)
-    complete = datasets.make_cohort(30, 2, missing=0.0, random_state=0)
-    assert {len(frame) for frame in complete.views.values()} == {30}
-
-
-def test_later_clusters_of_a_cohort_live_shorter_and_half_of_the_markers_rise():
-    cohort = datasets.make_cohort(
-        6000, 3, n_features=(24, 24, 24), effect=3.0, missing=0.0, random_state=0
-    )
-    times = cohort.clinical["time"].groupby(cohort.target).mean()
-    assert (np.diff(times) < -2).all()
-    for (assay, cluster), rows in cohort.markers.groupby(["assay", "cluster"]):
-        ranks = cohort.views[assay][rows["column"]].rank(pct=True)
-        inside = cohort.target[ranks.index] == cluster
-        assert (ranks[inside].mean() > ranks[~inside].mean()).sum() == 4
-
-
-def test_a_cohort_of_markers_alone():
-    cohort = datasets.make_cohort(40, 2, n_features=(16, 16, 17), random_state=0)
-    assert cohort.markers["column"].nunique() == len(cohort.markers) == 48
-
-
-def test_levels_of_assays_are_those_of_the_documentation():
-    """Half of the beta values are below a third; middle counts are near 2^5 and 2^7."""
-    views = datasets.make_cohort(400, 2, n_features=(800, 800, 800), random_state=0).views
-    assert 0.3 < views["methylation"].median().median() < 0.37
-    assert 0.75 < np.log2(views["methylation"].stack() / (1 - views["methylation"].stack())).std()
-    for assay, level in (("mirna", 5), ("rna", 7)):
-        assert abs(np.log2(1 + views[assay].median().median()) - level) < 0.5
-
-
 @pytest.mark.parametrize(
     ("make", "parameters", "message"),
     [
-        (datasets.make_cohort, {"n_features": (300, 9, 40)}, "n_markers .*32, got .300, 9, 40."),
-        (datasets.make_cohort, {"missing": 2}, "missing"),
-        (datasets.make_cohort, {"n_clusters": 400}, "n_clusters=400 is more than"),
         (SUBSPACES, {"n_clusters": 400}, "n_clusters=400 is more than .*300"),
         (SUBSPACES, {"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
         (SUBSPACES, {"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),

@@ -1,4 +1,4 @@
-"""The embedded data set, files of arrays, and generators of synthetic views."""
+"""The embedded data set, files of arrays, and a generator of synthetic views."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 
-from .._utils.messages import import_extra
 from .._utils.parameters import (
     InvalidParameterError,
     check_flag,
@@ -20,16 +19,12 @@ from .._utils.parameters import (
     check_numbers,
     check_seed,
     check_type,
-    verbosity,
 )
 from .._utils.types import Numbers, Seed
 from .._utils.validation import check_clusters
 from ._arrays import read_arrays
 
-__all__ = ["load_handwritten", "load_mat", "make_cohort", "make_multiview_subspaces"]
-
-# Assays of make_cohort: level of a column in the middle, and its range, in powers of two.
-ASSAYS = {"methylation": (-1.0, 2.0), "mirna": (5.0, 2.5), "rna": (7.0, 2.0)}
+__all__ = ["load_handwritten", "load_mat", "make_multiview_subspaces"]
 
 
 def load_handwritten() -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
@@ -65,8 +60,7 @@ def load_mat(
     *,
     views: Sequence[str] | None = None,
     truth: str | None = None,
-    transpose: bool | None = None,
-    verbose: int = 0,
+    transpose: bool = False,
 ) -> tuple[list[Any], NDArray[Any] | None]:
     """Load the views and labels of a MATLAB file, as published with many multi-view data sets.
 
@@ -78,50 +72,39 @@ def load_mat(
     path : str or path-like
     views : list of str, optional
         Names of the variables that are views: matrices, or cell arrays of matrices. A field of a
-        struct is named "struct.field". By default a cell array or numbered matrices with a usual
-        name, such as ``X``, ``data`` or ``X1, X2``, or all matrices that share one length.
+        struct is named "struct.field". By default ``view_0``, ``view_1``, ... or, without these,
+        the only cell array.
     truth : str, optional
-        Name of the variable with the labels: a vector of numbers or texts, also one in each cell,
-        or a matrix with a row or column for each class. By default the one with a usual name, such
-        as ``Y`` or ``gt``.
-    transpose : bool, optional
-        Whether columns are samples. By default the length that all views share decides, or if there
-        are two, the length of the labels, which need a usual name or ``truth``.
-    verbose : int, default=0
-        If positive, print what was taken.
+        Name of the variable with the labels: a vector of numbers or texts.
+    transpose : bool, default=False
+        Whether columns are samples.
 
     Returns
     -------
     views : list of array or sparse matrix of shape (n_samples, n_features_i)
     y : ndarray of shape (n_samples,), or None
-        The labels, None if the file has none or several that differ.
+        None without ``truth``.
 
     Raises
     ------
     ValueError
-        If the file is damaged, or neither names nor lengths decide what its variables are. The
-        message names options of the command line, which correspond to the parameters.
+        If the file is damaged, or a variable is not what the parameters say; the message lists the
+        variables.
 
     Examples
     --------
     >>> from mvsc_fast import ConsensusTLRR, datasets
-    >>> views, y = datasets.load_mat("MSRC_v1.mat")  # doctest: +SKIP
+    >>> views, y = datasets.load_mat("MSRC_v1.mat", truth="Y")  # doctest: +SKIP
     >>> labels = ConsensusTLRR(n_clusters=7).fit_predict(views)  # doctest: +SKIP
     """
     if views is not None:
         if isinstance(views, str) or not isinstance(views, Iterable):
-            raise InvalidParameterError(
-                f"views must be a list of names of variables, got {views!r}"
-            )
+            raise InvalidParameterError(f"views must be a list of names, got {views!r}")
         views = [check_type(name, "a name in views", str) for name in views]
     if truth is not None:
         check_type(truth, "truth", str)
-    if transpose is not None:
-        check_flag(transpose, "transpose")
-    verbosity(verbose, "verbose")
-    matrices, y, notes = read_arrays(path, views=views, truth=truth, transpose=transpose)
-    for note in notes if verbose else ():
-        print(note)
+    check_flag(transpose, "transpose")
+    matrices, y = read_arrays(path, views=views, truth=truth, transpose=transpose)
     return list(matrices.values()), y
 
 
@@ -193,114 +176,3 @@ def make_multiview_subspaces(
         X += noise * X.std() * rng.standard_normal(X.shape)
         views.append(X)
     return views, y
-
-
-def make_cohort(
-    n_samples: int = 240,
-    n_clusters: int = 4,
-    *,
-    n_features: Sequence[int] = (300, 120, 500),
-    n_markers: int = 8,
-    effect: float = 2.0,
-    missing: float = 0.1,
-    random_state: Seed = None,
-) -> Bunch:
-    """Generate the tables of a simulated study with patients in three assays, ids and gaps.
-
-    The subtypes differ in a few columns of each assay, their markers. All other columns differ by
-    noise, and by a factor that affects all patients to different extents, such as age or the purity
-    of a tissue. Scales are those of real assays: methylation has beta values between 0 and 1; miRNA
-    and RNA have counts, whose columns differ by orders of magnitude and whose rows differ by depth.
-
-    Parameters
-    ----------
-    n_samples : int, default=240
-        Number of patients.
-    n_clusters : int, default=4
-        Number of subtypes. The largest has about twice as many patients as the smallest.
-    n_features : sequence of three int, default=(300, 120, 500)
-        Number of columns of methylation, miRNA and RNA.
-    n_markers : int, default=8
-        Number of markers of each subtype in each assay.
-    effect : float, default=2.0
-        Change of the markers, in powers of two; half of them rise, half of them fall.
-    missing : float in [0, 1], default=0.1
-        Probability that a patient lacks an assay, except for one that is drawn for each patient and
-        never lacks: two thirds of this share are missing.
-    random_state : int, RandomState or None, default=None
-
-    Returns
-    -------
-    Bunch
-        With the attributes
-
-        * ``views``: dict of pandas.DataFrame, "methylation", "mirna" and "rna", each with the
-          patients that have this assay, in different orders. `views.align` joins them.
-        * ``target``: pandas.Series of int, the subtype of each patient.
-        * ``markers``: pandas.DataFrame with the columns "assay", "column" and "cluster".
-        * ``clinical``: pandas.DataFrame with "time" in months and "event" (whether the patient
-          died); subtypes with larger numbers have shorter survival.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or an assay has too few columns for the markers.
-
-    Examples
-    --------
-    >>> from mvsc_fast import datasets
-    >>> cohort = datasets.make_cohort(random_state=0)
-    >>> {name: frame.shape[1] for name, frame in cohort.views.items()}
-    {'methylation': 300, 'mirna': 120, 'rna': 500}
-    """
-    pd = import_extra("pandas", "make_cohort")
-
-    # Parameters are checked before the first draw.
-    n, c = check_integer(n_samples, "n_samples", 1), check_integer(n_clusters, "n_clusters", 1)
-    check_clusters(c, n)
-    n_markers = check_integer(n_markers, "n_markers", 0)
-    effect, missing = check_number(effect, "effect"), check_number(missing, "missing", 0.0, 1.0)
-    widths = [check_integer(d, "n_features", 1) for d in np.ravel(n_features)]
-    if len(widths) != len(ASSAYS) or min(widths) < n_markers * c:
-        raise ValueError(
-            f"n_features must have {len(ASSAYS)} numbers of at least n_markers * n_clusters = "
-            f"{n_markers * c}, got {n_features!r}"
-        )
-    rng = check_random_state(check_seed(random_state, "random_state"))
-    # Clusters of different sizes, and a shared factor that is no cluster.
-    ids = np.array([f"P{i + 1:0{len(str(n))}d}" for i in range(n)])
-    share = np.linspace(2, 1, c) / np.linspace(2, 1, c).sum()
-    y = rng.permutation(np.searchsorted(np.cumsum(share)[:-1], (np.arange(n) + 0.5) / n))
-    shared = rng.standard_normal((n, 1))
-    # Assays are missing at random, but no patient lacks all of them.
-    missing_samples = rng.uniform(size=(len(ASSAYS), n)) < missing
-    missing_samples[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
-    views, markers = {}, []
-    for (assay, (level, spread)), d, is_missing in zip(
-        ASSAYS.items(), widths, missing_samples, strict=True
-    ):
-        # Levels of each assay: a normal baseline, then markers that are raised or lowered in one
-        # cluster.
-        names = np.array([f"{assay}_{j}" for j in range(d)])
-        levels = level + spread * rng.standard_normal(d) + 0.3 * shared * rng.standard_normal(d)
-        levels = levels + rng.gamma(4, 0.15, d) * rng.standard_normal((n, d))
-        for k, columns in enumerate(rng.permutation(d)[: c * n_markers].reshape(c, n_markers)):
-            levels[np.ix_(y == k, columns)] += effect * np.where(np.arange(n_markers) % 2, 1, -1)
-            markers += [(assay, name, k) for name in names[columns]]
-        # Methylation is a share of 0 to 1, the others are counts of a random depth.
-        if assay == "methylation":
-            values = np.round(1 / (1 + 2.0**-levels), 4)
-        else:
-            depth = 2 ** (0.4 * rng.standard_normal((n, 1)))
-            values = rng.poisson(depth * 2.0 ** np.minimum(levels, 25))
-        order = rng.permutation(np.flatnonzero(~is_missing))
-        views[assay] = pd.DataFrame(values[order], index=ids[order], columns=names)
-    # Survival depends on the cluster, and follow-up ends at random.
-    time, follow_up = rng.exponential(60 / (1 + y)), rng.uniform(12, 90, n)
-    clinical = {"time": np.minimum(time, follow_up).round(1), "event": time <= follow_up}
-    return Bunch(
-        views=views,
-        target=pd.Series(y, index=ids, name="subtype"),
-        markers=pd.DataFrame(markers, columns=["assay", "column", "cluster"]),
-        clinical=pd.DataFrame(clinical, index=ids),
-    )

@@ -4,284 +4,172 @@ import re
 from pathlib import Path
 
 import numpy as np
+import scipy  # imports scipy.io, which has 36 modules, where it is used
 import scipy.sparse
 
-from .._utils.messages import counted
-from ._stores import SUFFIXES, read_variables
+from .._utils.containers import checked_compressed, checked_csr
+from .._utils.messages import counted, import_extra
 
-__all__ = ["SUFFIXES", "read_arrays"]
-
-VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
-NUMBERED = re.compile(r"(?:x|view|v|fea|data)_?(\d+)", re.IGNORECASE)
-DOCUMENTED = re.compile(r"view_\d+")  # samples are rows if the labels do not contradict
-LABEL_NAMES = {"y", "ytrue", "gt", "gnd", "s", "gtruth", "groundtruth", "truth", "truths"}
-LABEL_NAMES |= {"label", "labels", "truelabel", "truelabels", "classlabel", "classlabels"}
-LABEL_NAMES |= {"class", "classes", "target", "targets", "category", "categories"}
-LABEL_NAMES |= {"celltype", "celltypes"}
-# Words in the names of matrices that are no views, and of those that stop the run
-INDICES = {"ind", "index", "indices", "idx", "id", "ids", "mask", "missing", "perm"}
-INDICES |= {"fold", "folds", "split", "splits"}
-DOUBTFUL = {"weight", "weights", *LABEL_NAMES} - {"s"}
-# Parts of one data set, which are not views of the same samples
-PARTS = [
-    re.compile(rf"{long}|(?<![a-z]){short}(?![a-z])", re.IGNORECASE)
-    for long, short in (("train", "tr"), ("test", "te"), ("valid", "val"))
-]
-MAX_SHOWN = 8  # number of variables in a message
-MAX_CLASSES = 1000  # of labels as a sparse matrix with a column for each class
+SUFFIXES = (".npz", ".mat", ".h5", ".hdf5", ".zarr")
+DOCUMENTED = re.compile(r"view_\d+")
+MAX_SHOWN = 12  # number of variables in a message
 
 
-def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=False):
-    """The views of a file by name, its labels or None, and notes on what was taken.
+def read_arrays(path, *, views=None, truth=None, transpose=False, lazy=False):
+    """The views of a file by name, and its labels or None.
 
     ``views`` and ``truth`` name variables; fields of structs and members of groups are named
-    ``struct.field``. ``transpose`` says whether columns are samples; None lets the length that all
-    views share or that of the labels decide. ``fit`` has the numbers of features of the views of a
-    model, by name: variables of these names are views, and the numbers decide first. ``lazy``
-    leaves matrices of HDF5 and zarr on disk if their rows are samples.
+    ``struct.field``. ``lazy`` leaves matrices of HDF5 and zarr on disk.
     """
-    path, fit = Path(path), fit or {}
-    variables = read_variables(path, None if views is None else {*views, truth})
-    # Views are named by the user, by a model, or by convention.
-    names = _view_names(variables, views or _names_of_fit(variables, fit), truth)
+    variables = read_variables(Path(path))
     matrices = {}
-    for name in names:
-        parts = _matrices(variables[name])
-        several = isinstance(variables[name], list) or len(parts) > 1
-        matrices |= {f"{name}[{i}]" if several else name: X for i, X in enumerate(parts)}
-    # Vectors with the names of labels decide; others may describe features as well as samples.
-    leftovers = {name: A for name, A in variables.items() if name not in names}
-    vectors = {name: y for name, A in leftovers.items() if (y := labels_in(A)) is not None}
-    if truth is not None:
-        if truth not in vectors:
-            raise ValueError(f"{truth!r} has no labels: the file has {_described(variables)}")
-        label_vectors = {truth: vectors[truth]}
-    else:
-        usual = {name: y for name, y in vectors.items() if _is_label_name(name)}
-        label_vectors = {name: y for name, y in usual.items() if len(np.unique(y)) < len(y)}
-    if transpose is None:
-        transpose = _orientation_of_fit(matrices, fit)
-    is_turned = _columns_are_samples(matrices, label_vectors, transpose, views is not None)
-    n = next(iter(matrices.values())).shape[int(is_turned)]
-    labels = [name for name, y in label_vectors.items() if len(y) == n]
-    if label_vectors and not labels:
+    for name in views or _usual_names(variables):
+        value = _variable(variables, name)
+        cells = value if isinstance(value, list) else [value]
+        for i, X in enumerate(cells):
+            if len(getattr(X, "shape", ())) != 2 or X.dtype.kind not in "fiub":
+                raise ValueError(f"{name} is no matrix of numbers: {_described(variables)}")
+            # Matrices on disk cannot be transposed there.
+            X = X if scipy.sparse.issparse(X) or lazy and not transpose else X[:]
+            matrices[f"{name}[{i}]" if cells is value else name] = X.T if transpose else X
+    sizes = {X.shape[0] for X in matrices.values()}
+    if len(sizes) > 1:
+        listed = ", ".join(f"{name} ({_shape(X)})" for name, X in matrices.items())
         raise ValueError(
-            f"{n} samples are {'columns' if is_turned else 'rows'} of {_described(matrices)}, but "
-            f"{_described(leftovers, label_vectors)} has another number of labels: name "
-            "variables of the same samples with --views and --scores"
+            f"views have different numbers of samples, {listed}: name other "
+            "views, or say with transpose or --transpose whether columns are samples"
         )
-    codes = [np.unique(vectors[name], return_inverse=True)[1] for name in labels]
-    agree = all(np.array_equal(codes[0], other) for other in codes[1:])
-    # One note states all decisions; if the file has the documented names, there are none.
-    facts = [f"{n} samples are {'columns' if is_turned else 'rows'}", f"views {_listed(matrices)}"]
-    facts.append(f"labels {labels[0]}" if labels else "no labels")
-    if not agree:
-        facts[-1] = f"labels in {_listed(labels)} differ: --scores NAME selects them"
-    leftovers = {name: A for name, A in leftovers.items() if name not in labels}
-    if unread := [
-        name for name, A in leftovers.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
-    ]:
-        facts.append(f"not read: {_described(leftovers, unread)}")
-    documented = variables.keys() <= {*names, "y"} and all(map(DOCUMENTED.fullmatch, names))
-    notes = [] if documented and not is_turned else [f"{path.name}: {'; '.join(facts)}"]
-    y = vectors[labels[0]] if labels and agree else None
-    for name, X in matrices.items():
-        X = X if scipy.sparse.issparse(X) or (lazy and not is_turned) else X[:]
-        matrices[name] = X.T if is_turned else X
-    return matrices, y, notes
+    return matrices, None if truth is None else _labels(variables, truth, sizes.pop())
 
 
-# ---------------------------------------------------------------------------------------- decisions
-
-
-def _view_names(variables, views, truth):
-    """The names of the variables that are views."""
-    parts = {name: _matrices(A) for name, A in variables.items()}
-    numbered = [name for name in variables if NUMBERED.fullmatch(_last(name))]
-    numbered.sort(key=lambda name: int(NUMBERED.fullmatch(_last(name))[1]))
-    for name in views or numbered:
-        if name not in variables:
-            raise ValueError(f"no variable {name!r}: the file has {_described(variables)}")
-        if not parts[name]:
-            raise ValueError(f"{_described(variables, [name])} is not a matrix of real numbers")
-    if views is not None:
-        return list(dict.fromkeys(views))
-    # Candidates are all matrices but vectors, labels and indices, those with usual names first.
-    free = [name for name in parts if any(min(X.shape) > 1 for X in parts[name])]
-    free = [name for name in free if not _is_truth(name, variables[name]) and name != truth]
-    free = [name for name in free if not _words(name) & INDICES]
-    free.sort(key=lambda name: (_last(name) not in VIEW_NAMES, bool(_words(name) & DOUBTFUL)))
-    if not free:
+def _usual_names(variables):
+    """The names of views that nobody has named."""
+    names = sorted(filter(DOCUMENTED.fullmatch, variables), key=lambda name: int(name[5:]))
+    cells = [name for name, A in variables.items() if _is_cell_of_matrices(A)]
+    if not names and len(cells) != 1:
         raise ValueError(
-            "no matrices of real numbers with a row or a column for each sample: the file has "
-            f"{_described(variables)}"
+            "which variables are views? Name them, as in views=['a', 'b'] or --views a,b, unless "
+            f"they are called view_0, view_1, ...: the file has {_described(variables)}"
         )
-    usual = [name for name in free if _last(name) in VIEW_NAMES]
-    cells = [name for name in free if isinstance(variables[name], list)]
-    stems = {name.rstrip("0123456789") for name in numbered}
-    if len(usual) == 1 and (usual == free or usual[0] in cells):
-        return usual
-    if len(stems) == 1 and not usual and (len(numbered) > 1 or numbered == free):
-        return numbered
-    if len(cells) == 1 and not usual and not numbered:
-        return cells
-    # Matrices of any names are views, unless their names or shapes say that some are none.
-    square = {X.shape[0] == X.shape[1] for name in free for X in parts[name]}
-    split = [form for form in PARTS if any(form.search(name) for name in free)]
-    doubtful = [name for name in free if _words(name) & DOUBTFUL]
-    if usual or numbered or cells or doubtful or len(square) > 1 or len(split) > 1:
-        raise ValueError(
-            f"{_described(variables, free)} could all be views: name those of the same samples, "
-            f"such as --views {','.join(free[:2])}"
-        )
-    return free
+    return names or cells
 
 
-def _names_of_fit(variables, fit):
-    """Those variables that are views of a model, or None."""
-    names = dict.fromkeys(name.partition("[")[0] for name in fit)
-    return [name for name in names if name in variables] or None
+def _is_cell_of_matrices(A):
+    return isinstance(A, list) and all(min(getattr(X, "shape", (0,))) > 1 for X in A)
 
 
-def _orientation_of_fit(matrices, fit):
-    """Whether columns are samples, if only then or only otherwise views have the size of a fit."""
-    names = [name for name in matrices if name in fit]
-    sizes = [fit[name] for name in names] if names else list(fit.values())
-    views = [matrices[name] for name in names or matrices]
-    fits = [[X.shape[axis] for X in views] == sizes for axis in (0, 1)]
-    return fits[0] if fits[0] != fits[1] else None
+def _variable(variables, name):
+    if name not in variables:
+        raise ValueError(f"no variable {name!r}: the file has {_described(variables)}")
+    return variables[name]
 
 
-def _columns_are_samples(matrices, labels, transpose, chosen):
-    """Whether columns are samples, by the length that all views share, or that of the labels.
-
-    ``labels`` are vectors by name; ``chosen`` says whether views were named with --views.
-    """
-    lengths = [{X.shape[axis] for X in matrices.values()} for axis in (0, 1)]
-    shared = [axis for axis in (0, 1) if len(lengths[axis]) == 1]
-    if transpose is not None:
-        shared = [int(transpose)] if int(transpose) in shared else []
-    if not shared:
-        option = {None: "rows or of columns", False: "rows", True: "columns (--transpose)"}
-        raise ValueError(
-            f"{_described(matrices)} do not share a number of {option[transpose]}: name views of "
-            "the same samples with --views"
-        )
-    if transpose is not None:
-        return transpose
-    # The number of labels decides where it fits one side only.
-    deciding = {len(y) for y in labels.values()} & (lengths[0] | lengths[1])
-    if shared == [1]:
-        # Usual names are those of views; others may be samples with the same features, or results.
-        names = {_last(name.partition("[")[0]) for name in matrices}.difference(VIEW_NAMES)
-        if chosen or all(map(NUMBERED.fullmatch, names)) or deciding & lengths[1]:
-            return True
-        raise ValueError(
-            f"{_described(matrices)} share columns alone, and no labels tell that these are the "
-            "samples: use --transpose if they are, else name views of the same samples with --views"
-        )
-    if shared == [0]:
-        return False
-    if lengths[0] != lengths[1] and len(deciding) == 1:
-        return deciding == lengths[1]
-    # Square symmetric matrices are the same either way, and documented names have rows of samples.
-    square = lengths[0] == lengths[1] and all(map(is_symmetric, matrices.values()))
-    if square or all(map(DOCUMENTED.fullmatch, matrices)):
-        return False
-    raise ValueError(
-        f"rows or columns of {_described(matrices)} could be the samples, and no labels decide: "
-        "name labels with --scores NAME, or use --transpose if columns are samples, or "
-        "--transpose none if rows are"
-    )
+def _labels(variables, name, n):
+    """A vector of numbers or texts, also one in each cell."""
+    y = _variable(variables, name)
+    y = [np.ravel(cell)[0] for cell in y if np.size(cell)] if isinstance(y, list) else y
+    y = np.array([]) if scipy.sparse.issparse(y) else np.ravel(y)
+    if y.dtype.kind == "f" and np.array_equal(y, np.rint(y)):
+        y = y.astype(int)
+    if len(y) != n or y.dtype.kind not in "iubU":
+        raise ValueError(f"{name} has no label for each of {n} samples: {_described(variables)}")
+    return y
 
 
-def _matrices(A):
-    """The matrices of a variable: itself, its cells, or the slices of a stack of square ones."""
-    if isinstance(A, list):
-        cells = A[0] if len(A) == 1 and isinstance(A[0], list) else A
-        parts = [_matrices(cell) for cell in cells]
-        return [part[0] for part in parts] if all(len(part) == 1 for part in parts) else []
-    shape = getattr(A, "shape", ())
-    if not shape or A.dtype.kind not in "fiub":
-        return []
-    # More slices than samples are images.
-    if len(shape) == 3 and shape[0] == shape[1] >= shape[2]:
-        return [A[:, :, i] for i in range(shape[2])]
-    if len(shape) == 3 and shape[0] <= shape[1] == shape[2]:
-        return [A[i] for i in range(shape[0])]
-    return [A] if len(shape) == 2 else []
-
-
-def labels_in(A):
-    """Labels in a variable or None: integers, text, a row or column for each class, equal cells."""
-    if isinstance(A, list):
-        if all(isinstance(cell, np.ndarray) and cell.size == 1 for cell in A):
-            return labels_in(np.array([cell.item() for cell in A]))
-        vectors = [labels_in(cell) for cell in A]
-        equal = all(y is not None and np.array_equal(y, vectors[0]) for y in vectors)
-        return vectors[0] if vectors and equal else None
-    shape = getattr(A, "shape", ())
-    if not shape or A.dtype.kind not in "fiubU" or max(shape) < 2 or min(shape) == 0:
-        return None
-    if scipy.sparse.issparse(A):
-        if A.nnz > max(shape) or min(shape) > MAX_CLASSES:
-            return None
-        A = A.toarray()
-    if np.prod(shape) == max(shape):
-        y = np.ravel(A[:])
-        return y if y.dtype.kind != "f" or np.array_equal(y, np.rint(y)) else None
-    if len(shape) != 2 or A.dtype.kind == "U" or min(shape) == max(shape):
-        return None
-    # One column for each class: exactly one entry of a row is the largest.
-    axis, values = int(np.argmin(shape)), A[:]
-    hits = values == values.max()
-    coded = len(np.unique(values)) == 2 and (hits.sum(axis) == 1).all()
-    return hits.argmax(axis) if coded else None
-
-
-def is_symmetric(X):
-    """Whether the first rows of a square matrix are its first columns."""
-    part = X[:100, :100]
-    part = part.toarray() if scipy.sparse.issparse(part) else part
-    return np.allclose(part, part.T, equal_nan=True)
-
-
-# -------------------------------------------------------------------------------------------- names
-
-
-def _last(name):
-    """The name of a field without that of its struct."""
-    return name.rpartition(".")[2]
-
-
-def _is_label_name(name):
-    return re.sub("[_-]", "", _last(name).lower()) in LABEL_NAMES
-
-
-def _words(name):
-    """The words in a name."""
-    return {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", _last(name))}
-
-
-def _is_truth(name, A):
-    """Whether a variable has the name and the form of labels."""
-    return _is_label_name(name) and labels_in(A) is not None
-
-
-def _listed(names):
-    """Names in a message, at most MAX_SHOWN of them."""
-    names = list(names)
-    end = f", ... ({len(names)} in all)" if len(names) > MAX_SHOWN else ""
-    return ", ".join(names[:MAX_SHOWN]) + end or "no variables"
-
-
-def _described(variables, names=None):
+def _described(variables):
     """Names and shapes of variables in a message."""
-    return _listed(f"{name} ({_shape(variables[name])})" for name in names or variables)
+    shown = [f"{name} ({_shape(A)})" for name, A in variables.items()]
+    return ", ".join(shown[:MAX_SHOWN]) + (", ..." if len(shown) > MAX_SHOWN else "")
 
 
 def _shape(A):
-    """The shape of a variable or of its first cell, in words."""
     if isinstance(A, list):
         return f"{counted(len(A), 'cell')} of {_shape(A[0])}" if A else "empty"
     return " x ".join(map(str, getattr(A, "shape", ()))) or "no array"
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def read_variables(path):
+    """Arrays by name; cells are lists, and fields of structs are named ``struct.field``."""
+    path.stat()  # a missing file is not a damaged one
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".npz":
+            content = _read_npz(path)
+        elif suffix == ".zarr":
+            content = _node(import_extra("zarr", path).open(str(path), mode="r"))
+        elif suffix == ".mat":
+            content = _read_mat(path)
+        else:
+            content = _node(import_extra("h5py", path).File(path, "r"))
+    except (ImportError, MemoryError, PermissionError, ValueError):
+        raise
+    except Exception as error:  # parsers of damaged files may raise any error
+        raise ValueError(f"the file is damaged: {error}") from error
+    # The only array of a file of SciPy or zarr has no name.
+    return _flat(content if isinstance(content, dict) else {"view_0": content})
+
+
+def _flat(value, name=""):
+    """Variables by name, also those in structs and groups."""
+    if not isinstance(value, dict):
+        return {name: value}
+    variables = {}
+    for field, part in value.items():
+        if not field.startswith("__"):
+            variables |= _flat(part, f"{name}.{field}" if name else field)
+    return variables
+
+
+def _read_npz(path):
+    with np.load(path, allow_pickle=False) as store:
+        if {"format", "shape", "data"} <= set(store):
+            return checked_csr(scipy.sparse.load_npz(path), "the sparse matrix of the file")
+        return dict(store)
+
+
+def _read_mat(path):
+    try:
+        return {name: _value(A) for name, A in scipy.io.loadmat(path).items()}
+    except NotImplementedError:  # of version 7.3
+        return _node(import_extra("h5py", path).File(path, "r"))
+
+
+def _value(A):
+    """A variable of `scipy.io.loadmat`."""
+    if scipy.sparse.issparse(A):  # not converted, because other formats may be much larger
+        return checked_compressed(scipy.sparse.csc_array(A), "a sparse matrix of the file")
+    if isinstance(A, np.ndarray) and A.dtype.names and A.size == 1:
+        return {field: _value(A.item()[k]) for k, field in enumerate(A.dtype.names)}
+    if isinstance(A, np.ndarray) and A.dtype.kind == "O":
+        return [_value(cell) for cell in A.ravel()]
+    return A
+
+
+def _node(node):
+    """A variable of HDF5 or zarr, also of MATLAB 7.3; matrices remain on disk."""
+    if "MATLAB_sparse" in node.attrs:
+        if "data" not in node:
+            return None
+        parts = node["data"][:], node["ir"][:], node["jc"][:].astype(np.int64)
+        shape = int(node.attrs["MATLAB_sparse"]), len(parts[2]) - 1
+        return checked_compressed(scipy.sparse.csc_array(parts, shape=shape), node.name)
+    if hasattr(node, "keys"):
+        return {name: _node(node[name]) for name in node if not name.startswith("#")}
+    # MATLAB stores text as numbers, cells as references, and matrices transposed.
+    kind = node.attrs.get("MATLAB_class", b"")
+    if node.shape is None or "MATLAB_empty" in node.attrs:
+        return np.empty((0, 0))
+    if kind == b"char":
+        return np.array("".join(map(chr, np.ravel(node[()].T))))
+    if kind == b"cell":
+        return [_node(node.file[reference]) for reference in np.ravel(node[()])]
+    if kind:
+        return node[()].T
+    if node.dtype.kind in "OST":
+        return np.array(
+            [v.decode() if isinstance(v, bytes) else str(v) for v in np.ravel(node[()])]
+        )
+    return node if node.ndim == 2 else node[()]
