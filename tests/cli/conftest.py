@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from mvsc_fast.cli import main
-from mvsc_fast.methods import AWP, ConsensusTLRR
+from mvsc_fast.methods import AWP
 
 
 def option_words(options):
-    """The words of a command for options: a text, a list of texts, or True for a flag."""
+    """The words of a command for options: a text, a list of texts, or None for a flag."""
     words = []
     for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
         for text in value if isinstance(value, list) else [value]:
-            words += [option] if text is True else [option, str(text)]
+            words += [f"--{name.replace('_', '-')}", *([] if text is None else [str(text)])]
     return words
 
 
@@ -32,23 +31,6 @@ def refused(capsys):
         return capsys.readouterr().err
 
     return refused
-
-
-@pytest.fixture
-def set_memory(monkeypatch):
-    """A function that sets the number of bytes that a command takes for free."""
-    name = "mvsc_fast.cli._cluster_command.available_memory"
-    return lambda free: monkeypatch.setattr(name, lambda: free)
-
-
-@pytest.fixture
-def fitted_views(monkeypatch):
-    """The views of each fit of `ConsensusTLRR`."""
-    views, fit = [], ConsensusTLRR.fit
-    monkeypatch.setattr(
-        ConsensusTLRR, "fit", lambda self, X, y=None: views.append(X) or fit(self, X)
-    )
-    return views
 
 
 @pytest.fixture
@@ -78,14 +60,11 @@ def read(monkeypatch, tmp_path_factory):
             raise ValueError(last.removeprefix("mvsc-fast: error: "))
         with open(labels, newline="", encoding="utf-8") as file:
             id_name, *ids = (row[0] for row in csv.reader(file))
-        views = fits.pop()
-        has_ids = ids != list(map(str, range(len(ids))))
         return SimpleNamespace(
-            views=views,
-            ids=ids if has_ids else None,
+            views=fits.pop(),
+            ids=None if id_name == "sample" else ids,
             id_name=id_name,
             notes=[note.removeprefix("mvsc-fast: ") for note in notes],
-            last=last.removeprefix("mvsc-fast: "),
             out=out.getvalue(),
         )
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from .._utils.threads import show_config
-from . import _cluster_command, _demo_command, _predict_command
-from ._outputs import shown_name
+from . import _cluster, _demo, _predict
 
 __all__ = ["main"]
 
@@ -29,12 +28,6 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
-    def parse_known_args(self, args=None, namespace=None):
-        namespace, unknown = super().parse_known_args(args, namespace)
-        if unknown:  # told with the command, whose help lists what is known
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
-        return namespace, unknown
-
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {message} (usage: {self.prog} --help)\n")
 
@@ -48,11 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     if sys.stderr is None:  # closed: print would write to the standard output
         sys.stderr = open(os.devnull, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # letters that a terminal does not have are escaped
+            stream.reconfigure(errors="backslashreplace")
     args = parser.parse_args(argv)
     if args.run is None:
         parser.print_help(sys.stderr)
         return 2
-    args.argv = sys.argv[1:] if argv is None else argv
+    args.argv = ["mvsc-fast", *map(str, sys.argv[1:] if argv is None else argv)]
     args.warned = []
 
     # Warnings are one line each, once, and also in the report.
@@ -68,25 +64,20 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = args.run(args) or 0
             if sys.stdout is not None:
                 sys.stdout.flush()
-    # Exit codes are those of shells: 141 for a closed pipe, 130 for an interrupt, 2 for bad input.
     except BrokenPipeError:  # the program that reads the labels has ended
         _drop_output()
         return 141
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        print(f"mvsc-fast: error: {' '.join(_message(error).split())}", file=sys.stderr)
+        text = str(error) or type(error).__name__
+        if isinstance(error, OSError) and error.filename:
+            text = f"{error.filename}: {error.strerror}"
+        print(f"mvsc-fast: error: {' '.join(text.split())}", file=sys.stderr)
         _drop_output()
         return 2
     except KeyboardInterrupt:
         print("mvsc-fast: interrupted", file=sys.stderr)
         return 130
     return code
-
-
-def _message(error):
-    """The text of an error; that of the system without its number."""
-    if not isinstance(error, OSError) or error.strerror is None:
-        return str(error) or type(error).__name__
-    return f"{shown_name(error.filename)}: {error.strerror}" if error.filename else error.strerror
 
 
 def _drop_output():
@@ -110,7 +101,7 @@ def _parser():
     commands = parser.add_subparsers(
         prog=parser.prog, title="commands", dest="command", metavar="COMMAND"
     )
-    for command in (_cluster_command, _predict_command, _demo_command):
+    for command in (_cluster, _predict, _demo):
         command.add_parser(commands)
     config = commands.add_parser("config", help="show versions, BLAS, OpenMP and threads")
     config.set_defaults(run=lambda args: show_config())

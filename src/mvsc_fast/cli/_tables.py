@@ -1,372 +1,208 @@
-"""Tables of text, Excel or Parquet as data frames, with the ids and numbers of docs/files.md."""
+"""One table: its header, its ids and its numbers, by the contract of docs/files.md."""
 
-import bz2
-import codecs
 import csv
 import gzip
-import io
-import lzma
 import re
-import shlex
-import warnings
-import zipfile
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
 
-import numpy as np
+from .._utils.messages import import_extra
+from ..views._frames import repeated, shown
 
-from .._utils.messages import counted, import_extra
-from ..preprocessing._table_columns import alike
-from ..views._columns import ID_NAME
-from ._notation import (
-    MISSING,
-    NUMBER,
-    as_text,
-    find_missing,
-    has_point,
-    is_missing,
-    is_number,
-    may_be_grouped,
-    texts_of,
-    with_numbers,
-)
-
-TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
-EXCEL = (".xlsx", ".xlsm")
-PARQUET = (".parquet", ".pq")
-PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-TABLE_END = re.compile(rb"\n!\w+_table_end\s*$", re.IGNORECASE)  # of GEO
-SEPARATORS = "\t;,| "
-N_HEAD = 1000  # number of rows that decide on ids
-NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
-FEATURE_NAMES = re.compile(
-    r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*"
-    r"|(?:feature|variable|metabolite)s?(?:[ _.-].*)?|data[ _.-]?matrix|otu.*",
-    re.IGNORECASE,
-)
-ABOVE = re.compile(rb"(?:[#!].*\n|sep=.\r?\n|[ \t\r]*\n)*", re.IGNORECASE)  # above a table
-ID_NUMBER = re.compile(r"0\d+|\d{16,}")
-csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+TABLES = (*TEXT, ".parquet", ".xlsx")
+ID = re.compile(r"index|(?:.*[\s_.-])?id", re.IGNORECASE)  # names of a first column with ids
 
 
-class Reading(NamedTuple):
-    """How the options say that a table is read."""
-
-    header: bool = True
-    decimal: str | None = None
-    id_column: str | None = None
-    id_name: Any = None  # of the column of ids in the fit
-    transposed: bool = False  # then the ids are names of features
-    prefix: str = ""  # of values of options that are for this file alone
-    columns: list = []  # texts of --columns
+def kind_of(path):
+    """The suffix of a file, without .gz."""
+    return Path(str(path).removesuffix(".gz")).suffix.lower()
 
 
-@dataclass
-class FileTable:
-    """A table as its file has it, or turned so that samples are rows."""
-
-    name: str  # of the file
-    names: list  # of the columns of ``cells``
-    cells: Any  # data frame of numbers, and text that is none, by the number of the row in the file
-    words: dict  # the text of each column that has some, as series
-    ids: Any  # series of text, with the name of its column, or None
-    unit: str  # of the numbers of rows
-    notes: list
-    reading: Reading
-    can_exclude: bool = True  # whether --columns can exclude some of its columns
-
-
-def without_packing(path):
-    """A path without .gz and the like."""
-    return path.with_suffix("") if path.suffix.lower() in PACKED else path
-
-
-def table_kind(path):
-    """The suffix of a table without .gz, or None for other files."""
-    suffix = without_packing(path).suffix.lower()
-    is_packed = path.suffix.lower() != suffix
-    return suffix if suffix in TEXT or not is_packed and suffix in (*EXCEL, *PARQUET) else None
-
-
-def read_table(path, name, kind, reading):
-    """The `FileTable` of a file."""
-    pandas = import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
-    read = _read_parquet if kind in PARQUET else _read_excel if kind in EXCEL else _read_text
-    names, cells, id_column, notes = read(path, name, reading)
-
-    # Ids are the text of their cells. Numbers become one matrix.
-    ids = None
-    if id_column is not None:
-        ids = cells[id_column].astype(object)
-        ids = ids.where(ids.notna(), "").map(as_text).rename(names[id_column] or "id")
-    columns = {j: with_numbers(cells[j], reading.decimal) for j in cells if j != id_column}
-    is_filled = pandas.DataFrame(columns, cells.index).notna()
-
-    # Rows without content are samples that lack the view, but not those that end the table, nor are
-    # columns without a name and a value.
-    has_content = is_filled.any(axis=1)
-    if ids is not None:  # NA may be an id, but not of a row without a value
-        has_content |= ~find_missing(ids) if columns else ids != ""
-    n = np.flatnonzero(has_content).max(initial=-1) + 1
-    if n == 0:
-        raise ValueError(f"{name} has names of columns, but no samples")
-    used = [j for j, has_value in is_filled.any().items() if names[j] or has_value]
-    columns = {k: columns[j][:n] for k, j in enumerate(used)}
-
-    # Columns with text keep it beside their numbers.
-    words = {k: texts_of(column) for k, column in columns.items() if column.dtype.kind != "f"}
-    titles = [names[j] or str(j + 1) for j in used]
-    cells, ids = pandas.DataFrame(columns, cells.index[:n]), None if ids is None else ids[:n]
-    unit = "line" if read is _read_text else "row"
-    return FileTable(name, titles, cells, words, ids, unit, notes, reading)
-
-
-# ---------------------------------------------------------------------------------------- formats
-# A format gives the names of the columns, "" for none, a data frame of the cells by the number of
-# the row and the position of the column, the position of the ids or None, and notes.
-
-
-def _read_text(path, name, reading):
-    import pandas
-
-    with PACKED.get(path.suffix.lower(), open)(path, "rb") as file:
-        content = TABLE_END.sub(b"\n", _as_utf8(file.read(), name))
-    # pandas leaves to its caller: lines above, separator, header and width of rows.
-    above = ABOVE.match(content)[0]
-    content, first_line = content[len(above) :], above.count(b"\n") + 1
-    separator = _separator(content)
-    header, row = _first_rows(content, separator)
-    has_comments = b"#" in above or b"!" in above
-    below = ", below lines with # or !, which are no header," if has_comments else ""
-    names = _column_names(header, f"{name}: line {first_line}{below}", reading)
-    if reading.header and len(row) == len(names) + 1 and row[-1].strip():
-        # R does not name the column of the names of rows; a separator may also end these.
-        names, content = ["", *names], f'""{separator}'.encode() + content
-    lines = _lines(content, separator, len(names), first_line, name)[int(reading.header) :]
-    options = {
-        "sep": r"\s+" if separator == " " else separator,
-        "names": range(len(names)),
-        "header": 0 if reading.header else None,
-        "skipinitialspace": separator != "\t",
-        "keep_default_na": False,
-        "na_values": MISSING,
-        "decimal": reading.decimal or ".",
-    }
-    if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
-        options["float_precision"] = "round_trip"  # later versions always round correctly
-
-    # Ids stay text, as 041 and 41 differ, as do columns whose points may separate thousands.
-    head_options = {**options, "dtype": str, "nrows": N_HEAD, "low_memory": False}
-    head = pandas.read_csv(io.BytesIO(content), **head_options)
-    id_column = _find_ids(name, names, head, reading)
-    whole = [j for j in head if may_be_grouped(head[j], reading.decimal)]
-    text = [j for j in whole if j != id_column and has_point(head[j])]
-    text += [] if id_column is None else [id_column]
-
-    def parse(text):
-        with warnings.catch_warnings():
-            # A part of a column may be text.
-            warnings.simplefilter("ignore", pandas.errors.DtypeWarning)
-            return pandas.read_csv(io.BytesIO(content), **options, dtype=dict.fromkeys(text, str))
-
-    cells = parse(text)
-    # Whole numbers in the first rows do not tell what points in later ones mean.
-    whole = [j for j in whole if cells[j].dtype.kind == "f"]
-    if late := [j for j in whole if (cells[j] % 1 > 0).any()]:
-        cells = parse(text + late)
-    if id_column is not None and cells[id_column].isna().any():  # NA may be an id
-        options |= {"usecols": [id_column], "na_values": [""], "dtype": str}
-        cells[id_column] = pandas.read_csv(io.BytesIO(content), **options)[id_column]
-    if len(cells) != len(lines):
-        raise ValueError(f'{name} has a cell of "" alone, or a quotation mark that is not closed')
-    notes = []
-    if has_comments:
-        notes = [f"{name}: {counted(first_line - 1, 'line')} above the table skipped"]
-    return names, cells.set_axis(lines), id_column, notes
-
-
-def _as_utf8(content, name):
-    """A text without the mark of UTF-8; raise ValueError if it has another encoding."""
+@contextmanager
+def errors_of(path):
+    """Add the name of the file to all errors."""
     try:
-        content.decode()
-    except UnicodeDecodeError:
-        content = b"\0"
-    if b"\0" in content:
-        raise ValueError(
-            f"{name} is not text in UTF-8: save it in this encoding; a packed file needs its "
-            "suffix, such as .gz"
-        )
-    return content.removeprefix(codecs.BOM_UTF8)
+        yield
+    except ImportError:
+        raise
+    except UnicodeError as error:
+        raise ValueError(f"{path} is no text in UTF-8: save it in this encoding") from error
+    except Exception as error:  # parsers of damaged files may raise any error
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise ValueError(f"{path}: {error or type(error).__name__}") from error
 
 
-def _rows(content, separator, first_line=1):
-    """The line of each row that is not blank, and its cells."""
-    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
-    lines = map(str.strip, lines) if separator == " " else lines
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t")
-    line = first_line
-    for row in reader:
-        if len(row) > 1 or row and row[0].strip():
-            yield line, row
-        line = first_line + reader.line_num  # a cell in quotation marks may have several lines
+def read_table(path, options, label=None):
+    """A data frame of the columns of a table; ids are its index, which then has a name.
 
-
-def _separator(content):
-    """The first separator that divides two rows into equally many cells.
-
-    The header may lack the name of the ids; one of a single cell is the last choice. If none fits,
-    the one that gives most cells, except a blank.
+    Parameters
+    ----------
+    path : str
+    options : namespace
+        With the attributes ``id_column``, a list of names or None, ``sep`` and ``decimal``.
+    label : str, optional
+        Name of a column with labels, which has no ids.
     """
-    fitting, n_cells = {}, {}
-    for separator in SEPARATORS:
-        header, row = _first_rows(content, separator)
-        if separator == "," and len(header) == 1 and is_number(",".join(row)):
-            continue  # a decimal comma in a single column
-        if separator == " " and len(row) > len(header) == 1 and not _has_row_names(content):
-            continue  # words of a single column
-        if len(row) > 1 and len(row) - len(header) in (0, 1):
-            fitting[separator] = len(header) > 1
-        if separator != " ":
-            n_cells[separator] = len(row)
-    choices = fitting or n_cells
-    return max(choices, key=choices.get)
+    pandas = import_extra("pandas", "a table", "'mvsc-fast[files]'")
+    if kind_of(path) == ".parquet":
+        frame = pandas.read_parquet(path)
+        if not isinstance(frame.index, pandas.RangeIndex):  # pandas has written ids as an index
+            frame = frame.reset_index()
+        names = [str(name) for name in frame.columns]
+    else:
+        frame, names, read = _parsed(path, options, pandas)
+    _check_names(frame, names, kind_of(path) == ".parquet")
+
+    # The frame has the names of the file, where pandas may have changed some.
+    frame.columns = names
+    place = _place_of_ids(frame, options.id_column, label)
+    if place is None:
+        return frame
+    name = names[place]
+    if kind_of(path) == ".parquet":
+        ids = frame[name].map(str, na_action="ignore").fillna("")
+    else:  # the text of the cells, which pandas has converted
+        ids = read(usecols=[place], dtype=str, keep_default_na=False).iloc[:, 0].fillna("")
+    _check_ids(ids, name)
+    return frame.drop(columns=name).set_index(ids.rename(name or "id"))
 
 
-def _has_row_names(content):
-    """Whether the blank in the rows below a single name divides names of rows, as R writes them."""
-    rows = [row for _, row in islice(_rows(content, " "), 1, N_HEAD)]
-    if content.startswith(b'"') or any(is_number(cell) or is_missing(cell) for cell in rows[0]):
-        return True
-    return all(len(row) == 2 for row in rows) and len({row[0] for row in rows}) == len(rows)
+def _parsed(path, options, pandas):
+    """A data frame, the names in its header, and the function that reads the file."""
+    decimal = options.decimal or "."
+    if kind_of(path) == ".xlsx":
+        read = partial(pandas.read_excel, path, decimal=decimal)
+        header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
+        return read(), header.to_numpy().ravel().tolist(), read
+    # pandas fills short rows with missing values, and shifts or cuts long ones, in silence.
+    sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
+    names = _header_of_equal_rows(path, sep)
+    form = {"sep": sep, "decimal": decimal, "index_col": False, "low_memory": False}
+    read = partial(pandas.read_csv, path, **form)
+    return read(), names, read
 
 
-def _first_rows(content, separator):
-    """The cells of the first two rows; the only row counts twice."""
-    rows = [row for _, row in islice(_rows(content, separator), 2)]
-    if not rows:
-        raise ValueError("the file is empty")
-    return rows[0], rows[-1]
-
-
-def _lines(content, separator, width, first_line, name):
-    """The line of each row; raise ValueError for rows of another width."""
-    lines = []
-    for line, row in _rows(content, separator, first_line):
-        if len(row) != width:
-            raise ValueError(
-                f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
-                f"{counted(width, 'column')}: correct this line or, if a title is above the names "
-                "of the columns, remove it"
-            )
-        lines.append(line)
-    return lines
-
-
-def _column_names(header, place, reading):
-    """The names in the first row; raise ValueError if it may be a sample."""
-    if not reading.header:
-        return [""] * len(header)
-    names = list(map(str.strip, header))
-    numbers = list(filter(is_number, names))
-    # Numbers are names if the first cell, or the user, tells which column has the ids.
-    is_told = _is_id_name(names[0]) and len(numbers) < len(names)
-    if numbers and not is_told and reading.id_column is None:
-        raise ValueError(
-            f"{place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names of "
-            "columns: --no-header reads it as a sample, --id-column NAME, or none, as names; known "
-            "labels need a header"
-        )
-    if len(names) > 2 and names[0] and not any(names[1:]) and reading.id_column is None:
-        raise ValueError(
-            f"{place} names 1 of {len(names)} columns, {names[0]!r}: the first row must have their "
-            "names, without a title"
-        )
+def _header_of_equal_rows(path, sep):
+    """The first row of a text; raise ValueError if another one has more or fewer cells."""
+    open_text = gzip.open if str(path).lower().endswith(".gz") else open
+    with open_text(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        rows = filter(None, csv.reader(stream, delimiter=sep))  # pandas skips empty lines
+        names = next(rows, [])
+        for number, row in enumerate(rows, 1):
+            if len(row) != len(names):
+                sizes = f"{len(row)} cells, and the header has {len(names)}"
+                raise ValueError(f"row {number} below the header has {sizes}: is --sep right?")
     return names
 
 
-def _read_excel(path, name, reading):
-    """The only sheet that is not empty, whose numbers need no notation."""
+def _check_names(frame, names, is_parquet):
+    """Raise ValueError if the first row does not name each column once, or no row is below it."""
     import pandas
 
-    options = {"header": None, "dtype": object, "keep_default_na": False, "na_values": [""]}
-    try:
-        sheets = pandas.read_excel(path, sheet_name=None, engine="openpyxl", **options)
-    except zipfile.BadZipFile as error:
+    if not names or not len(frame):
+        raise ValueError("there are no samples below a header with the names of the columns")
+    # Whole numbers beside an id are names, such as those of samples; decimals are values.
+    values = pandas.to_numeric(pandas.Series(names), errors="coerce")
+    has_decimals = values[1:].notna().all() and (values[1:] % 1).any()
+    if not is_parquet and (values.notna().all() or has_decimals):
+        wrong = f"the first row has numbers ({shown(*names)}) in place of names"
+        raise ValueError(f"{wrong}: add a row with the names of the columns")
+    if len(names) < frame.shape[1] or "" in names[1:]:
+        place = names.index("", 1) if "" in names[1:] else len(names)
+        raise ValueError(f"column {place + 1} has no name in the header: name it or remove it")
+    if len(repeats := repeated(pandas.Index(names))):
+        raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename a column")
+
+
+def _place_of_ids(frame, id_columns, label):
+    """The position of the column with the ids: that of the user, or the first one, or None."""
+    names = list(frame)
+    if id_columns == ["none"]:
+        return None
+    if id_columns:
+        named = [name for name in id_columns if name in names]
+        if len(named) != 1:
+            expected = f"expected one of the columns {shown(*id_columns)}"
+            raise ValueError(f"--id-column: {expected}{nearest(id_columns, names)}")
+        return names.index(named[0])
+    # Ids are beside another column, and known labels are no ids.
+    if len(names) == 1:
+        return None
+    place = 1 if names[0] == label else 0
+    is_text = frame[names[place]].dtype.kind not in "fiub"
+    return place if is_text or not names[place] or ID.fullmatch(names[place]) else None
+
+
+def _check_ids(ids, name):
+    """Raise ValueError unless each sample has an id of its own."""
+    wrong = (ids.duplicated() | (ids == "")).to_numpy()
+    if wrong.any():
+        row = wrong.argmax()
         raise ValueError(
-            f"{name} is no Excel file, or it is damaged: a text table needs the suffix .csv or .tsv"
-        ) from error
-    sheets = {title: cells for title, cells in sheets.items() if cells.notna().any(axis=None)}
-    if not sheets:
-        raise ValueError(f"{name} is empty")
-    if len(sheets) != 1:
-        raise ValueError(
-            f"{name} has {len(sheets)} sheets that are not empty ({', '.join(list(sheets)[:8])}): "
-            "save each view as a separate file"
+            f"the column of ids {name!r} has {ids.iloc[row]!r} in row {row + 1}, which is empty or "
+            "in a row before: name another column with --id-column, or none"
         )
-    cells = next(iter(sheets.values()))
-    cells = cells.loc[:, cells.notna().any().cummax()]  # it may begin in any column
-    cells = cells.set_axis(cells.index + 1).set_axis(range(cells.shape[1]), axis=1)
-    # The table begins at the first row with content; its rows have the numbers of the sheet.
-    cells = cells[cells.notna().any(axis=1).to_numpy().argmax() :]
-    header = cells.iloc[0].map(as_text, na_action="ignore").fillna("").tolist()
-    names = _column_names(header, f"{name}: row {cells.index[0]}", reading)
-    cells = cells[int(reading.header) :]
-    return names, cells, _find_ids(name, names, cells[:N_HEAD], reading), []
 
 
-def _read_parquet(path, name, reading):
+def nearest(absent, names):
+    """The end of a message: the name that is nearest to the first absent one, or some names."""
+    by_case = {name.casefold(): name for name in names}
+    for match in get_close_matches(absent[0].casefold(), by_case, 1):
+        return f"; the nearest name to {absent[0]!r} is {by_case[match]!r}"
+    return f"; there are {shown(*names)}"
+
+
+def selected(names, text, known):
+    """The names that a text such as "height,w*,!weight" selects; each must be among the known."""
+    chosen, excluded = [], set()
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        pattern = part.removeprefix("!")
+        if not any(name == pattern or fnmatchcase(name, pattern) for name in known):
+            raise ValueError(f"--columns: no column {pattern!r}{nearest([pattern], known)}")
+        matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if part == pattern:
+            chosen += matches
+        else:
+            excluded.update(matches)
+    # A text that only excludes starts from all columns.
+    if all(part.startswith("!") for part in parts):
+        chosen = names
+    return [name for name in dict.fromkeys(chosen) if name not in excluded]
+
+
+def numbers(frame, is_turned=False):
+    """A data frame of numbers; raise ValueError that names the first cell that is none.
+
+    Columns of a table that is turned are samples, which --columns does not select.
+    """
     import pandas
 
-    if not reading.header:
-        raise ValueError(f"--no-header is for text and Excel: the columns of {name} have names")
-    cells = pandas.read_parquet(path, engine="pyarrow")
-    if not isinstance(cells.index, pandas.RangeIndex) or cells.index.name is not None:
-        cells = cells.rename_axis([title or "" for title in cells.index.names])
-        cells = cells.reset_index(allow_duplicates=True)
-    names = list(map(str, cells))
-    cells = cells.set_axis(range(1, len(cells) + 1)).set_axis(range(len(names)), axis=1)
-    for j in [j for j in cells if cells[j].dtype.kind == "O"]:  # text of some programs is of bytes
-        cells[j] = cells[j].map(
-            lambda cell: cell.decode("utf-8", "replace") if isinstance(cell, bytes) else cell
-        )
-    return names, cells, _find_ids(name, names, cells[:N_HEAD], reading), []
-
-
-# -------------------------------------------------------------------------------------------- ids
-
-
-def _find_ids(name, names, head, reading):
-    """The position of the column of ids, or of the names of features in transposed tables."""
-    # The user, then the model, then the first column decide.
-    option, titles = reading.id_column, [title or str(j) for j, title in enumerate(names, 1)]
-    if option is None and reading.id_name in names:
-        option = reading.id_name
-    if option is not None:
-        if option not in (*titles, "none"):
-            raise ValueError(
-                f"{name}: there is no column {option!r}{alike(option, titles)}; --id-column "
-                "FILE:NAME is for one file"
+    if not frame.shape[1]:
+        raise ValueError("there are no columns of features: is --sep right?")
+    converted = {}
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind in "fiub":
+            continue
+        column = frame[name]
+        converted[name] = pandas.to_numeric(column.astype(object), errors="coerce")
+        wrong = (converted[name].isna() & column.notna()).to_numpy()
+        if wrong.any():
+            row = wrong.argmax()
+            cell = str(column.iloc[row])
+            sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
+            where = f"row {row + 1}{sample} of column {name!r}"
+            remedy = (
+                "remove the column" if is_turned else f"exclude the column with --columns '!{name}'"
             )
-        return None if option == "none" else titles.index(option)
-    # Text is an id; integers are ids only under a name, as they may be a feature.
-    texts = [as_text(cell).strip() for cell in head[0].dropna() if not is_missing(cell)]
-    numbers = list(filter(is_number, texts))
-    if not all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers):
-        return None
-    has_text = len(numbers) < len(texts) or any(map(ID_NUMBER.fullmatch, texts))
-    if not has_text and not (texts and any(names) and _is_id_name(names[0])):
-        return None
-    if FEATURE_NAMES.fullmatch(names[0]) and not reading.transposed:
-        raise ValueError(
-            f"{name}: column {names[0]!r} has names of features: use "
-            f"--transpose {shlex.quote(name)} to read columns as samples, or --id-column "
-            f"{shlex.quote(reading.prefix + names[0])} to keep rows"
-        )
-    return 0
-
-
-def _is_id_name(name):
-    """Whether a column of this name has ids, or names of features, and is none of them (id_1)."""
-    is_name = ID_NAME.fullmatch(name) or FEATURE_NAMES.fullmatch(name)
-    return bool(NAMELESS.fullmatch(name) or is_name and not re.search(r"\d", name))
+            if frame.shape[1] == 1:
+                remedy = "name the separator of columns with --sep"
+            elif cell.count(",") == 1:
+                remedy += ", or name a decimal comma with --decimal ,"
+            raise ValueError(f"{where} is {cell[:40]!r}, not a number: {remedy}")
+    return frame.assign(**converted) if converted else frame
