@@ -2,8 +2,8 @@
 Customers: a table of mixed columns
 ===================================
 
-Numbers, categories and free text of 1500 customers, some of them missing, are clustered into
-segments of very different size. Next month's customers then get labels.
+Numbers, categories, dates and free text of 1500 customers, some of them missing, are clustered
+into segments of very different size. Next month's customers then get labels.
 """
 
 # %%
@@ -14,16 +14,21 @@ segments of very different size. Next month's customers then get labels.
 
 import numpy as np
 import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from mvsc_fast import ConsensusTLRR, explain
-from mvsc_fast.preprocessing import FrameEncoder
+from mvsc_fast.preprocessing import ViewSplitter
+from mvsc_fast.views import missing
 
 WORDS = np.array(
     "cheap fast late broken friendly helpful price delivery quality size colour shop app staff "
     "return refund gift child garden kitchen office travel music repair".split()
 )
+TODAY = pd.Timestamp("2026-01-01")
 SHARES = [0.35, 0.25, 0.2, 0.1, 0.08, 0.02]
 
 
@@ -57,6 +62,8 @@ def simulate(n, seed):
     table.loc[rng.random(n) < 0.1, "income"] = np.nan
     table.loc[rng.random(n) < 0.05, "region"] = None
     table.loc[rng.random(n) < 0.5, "review"] = ""
+    years = rng.exponential(population.uniform(1, 4, 6)[segment])
+    table["joined"] = TODAY - pd.to_timedelta((365 * years).round(), unit="D")
     return table, segment
 
 
@@ -64,24 +71,52 @@ table, segment = simulate(1500, seed=0)
 table.head(3)
 
 # %%
-# Three lines
-# -----------
-# The encoder standardises numbers, makes a column of each category, and counts words. What is
-# missing stays missing.
+# A transformer for each view
+# ---------------------------
+# Numbers are brought to one scale, a category becomes a column of 0 and 1 for each of its values,
+# a date becomes a number, and the words of texts are counted. A sample without a word lacks the
+# view.
 
-groups = {
-    "behaviour": ["visits", "orders", "returns", "calls"],
-    "person": ["age", "income", "region", "contract"],
-    "review": ["review"],
-}
-pipeline = make_pipeline(FrameEncoder(groups), ConsensusTLRR(6, random_state=0))
+
+def days(dates):
+    """Days from dates to today."""
+    return dates.apply(lambda column: (TODAY - column).dt.days)
+
+
+behaviour = make_column_transformer(
+    (StandardScaler(), ["visits", "orders", "returns", "calls"]),
+    verbose_feature_names_out=False,
+)
+person = make_column_transformer(
+    (StandardScaler(), ["age", "income"]),
+    (
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+        ["region", "contract"],
+    ),
+    (
+        make_pipeline(
+            FunctionTransformer(days, feature_names_out="one-to-one"),
+            StandardScaler(),
+        ),
+        ["joined"],
+    ),
+    verbose_feature_names_out=False,
+)
+review = make_pipeline(
+    make_column_transformer(
+        (TfidfVectorizer(), "review"), verbose_feature_names_out=False
+    ),
+    FunctionTransformer(missing, feature_names_out="one-to-one"),
+)
+encoder = ViewSplitter({"behaviour": behaviour, "person": person, "review": review})
+pipeline = make_pipeline(encoder, ConsensusTLRR(6, random_state=0))
 labels = pipeline.fit_predict(table)
 print("customers of each segment:", np.bincount(segment))
 print("customers of each cluster:", np.bincount(labels))
 print(f"adjusted Rand index: {adjusted_rand_score(segment, labels):.2f}")
 
 # %%
-# What distinguishes the segments:
+# What distinguishes the segments, in standard deviations for numbers:
 
 print(explain(pipeline, table))
 

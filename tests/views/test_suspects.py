@@ -27,9 +27,27 @@ def test_features_and_arrays_are_used_without_a_word():
     table = frame(VIEWS[0]).assign(**names, absent=0.0)
     ConsensusTLRR(3, random_state=0).fit([table, VIEWS[1]])
     ConsensusTLRR(3, random_state=0).fit([np.column_stack([VIEWS[0], np.ones(N)]), VIEWS[1]])
-    words = frame(VIEWS[0]).assign(quality=np.resize([0.0, 1.0], N))
-    words = words.astype(pd.SparseDtype(float, 0.0))
-    ConsensusTLRR(3, random_state=0).fit([words, VIEWS[1]])
+
+
+@pytest.mark.parametrize("method", [ConsensusTLRR, TLRR])
+def test_names_of_labels_outcomes_and_ids_are_told_and_columns_are_used(method):
+    names = ["Class", "customer_id", "patientID", "vital.status", "true label ", "f1"]
+    silent = ["class_size", "ID1", "fluid", "idea", "labelled", "age_group", "f2"]
+    views = {"a": VIEWS[0], "b": VIEWS[1]}
+    for name, texts in (("a", names), ("b", silent)):
+        X = views[name]
+        texts = [*texts, *(f"g{j}" for j in range(X.shape[1] - len(texts)))]
+        views[name] = pd.DataFrame(X, columns=texts)
+    model = method(3, random_state=0)
+    with pytest.warns(UserWarning) as told:
+        model.fit(views)
+    (text,) = {str(warning.message) for warning in told}
+    assert text in model.warnings_ and "'Class', 'customer_id', 'patientID', ... (5 in all)" in text
+    assert "view 'a'" in text and "view 'b'" not in text
+    same = method(3, random_state=0).fit([frame.to_numpy() for frame in views.values()])
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    with pytest.warns(UserWarning, match="'f0_id' of X"):
+        method(3).fit(frame(VIEWS[0]).rename(columns={"f0": "f0_id"}))
 
 
 # ------------------------------------------------------------------------------------ similarities
@@ -85,33 +103,3 @@ def test_distances_and_equal_similarities_are_named(metric, sparse):
         model.fit([form(S), form(np.ones((N, N)))])
     np.fill_diagonal(S, 0)
     model.fit([form(S), form(np.eye(N) + S)])  # a diagonal of zeros alone tells nothing
-
-
-def test_columns_that_are_hardly_features_are_named():
-    """By the rules for tables in files, whose names tests/cli/test_tables.py has."""
-    n = 120
-    present = np.where(np.arange(n) < 40, 0, np.nan)
-    base = frame(datasets.make_multiview_subspaces(n, 3, random_state=0)[0][0])
-
-    def states(count):
-        return np.resize(np.arange(count) + 0.0, n)
-
-    views = {
-        "all kinds": base.assign(group=states(2), record=states(n), plate=7.0),
-        "many values": base.assign(target=states(60)),
-        "four states": base.assign(status=states(4), time=np.arange(n) / n),
-        "equal": pd.DataFrame(np.ones((n, 3)), columns=list("xyz")),
-        "missing": base.assign(label=states(3), cluster=states(30)) + present[:, None],
-    }
-    expected = [
-        ("all kinds", "labels or outcomes, not like features: 'group'."),
-        ("all kinds", "ids, not like features: 'record'."),
-        ("all kinds", "constants, not like features: 'plate'."),
-        ("missing", "labels or outcomes, not like features: 'label'."),
-    ]
-    with pytest.warns(UserWarning) as told:
-        ConsensusTLRR(3, view_selection="all", random_state=0).fit(views)
-    told = [str(warning.message) for warning in told if "look like" in str(warning.message)]
-    assert len(told) == len(expected)
-    for message, (name, fact) in zip(told, expected, strict=True):
-        assert message.startswith(f"view '{name}'") and fact in message

@@ -45,6 +45,16 @@ def test_cells_of_matlab_are_lists(form):
         np.testing.assert_array_equal(A.toarray() if form == "sparse" else A, X[:, :size])
 
 
+def test_vectors_of_a_series_are_rows_with_ids():
+    vectors = pd.Series(list(X), index=list("abcdef"))
+    for views in (vectors, [vectors], {"a": vectors, "b": X}, vectors.to_numpy()):
+        np.testing.assert_array_equal(check_views(views)[0], X)
+    with pytest.raises(ValueError, match="view 1 .*'f'"):
+        check_views([pd.DataFrame(X, index=vectors.index), vectors[::-1]])
+    with pytest.raises(ValueError, match="view 'a' "):
+        check_views({"a": pd.Series([[1, 2], [3]])})
+
+
 def test_views_with_samples_in_columns_are_recognised():
     turned = [X.T, np.vstack([X.T, X.T])]
     with pytest.raises(ValueError, match=r"view 1 has 4 samples.* 6 columns.* \[X\.T for X"):

@@ -1,4 +1,4 @@
-"""Transformer that splits a table into views."""
+"""Transformer that makes views of a table."""
 
 from __future__ import annotations
 
@@ -6,63 +6,50 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from .._utils.containers import checked_csr
 from .._utils.parameters import InvalidParameterError
-from .._utils.types import IntArray, View
-from ..views._frames import view_title
-from ._table_columns import (
-    as_table,
-    column_names,
-    named_items,
-    positions_of,
-    take_columns,
-    with_keys_of,
-)
+from .._utils.types import Estimator, View
+from ..views._columns import warn_of_names
+from ..views._frames import is_frame, is_named_frame, view_title
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Columns: TypeAlias = str | int | slice | Sequence[str] | Sequence[int] | NDArray[Any]
+Part: TypeAlias = str | slice | Sequence[str] | Sequence[int] | NDArray[Any] | Estimator
 
 
 class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Split the columns of a table into views.
+    """Make views of the columns of a table, as they are or encoded by transformers.
 
     Parameters
     ----------
     views : dict or list
-        Columns of each view; the keys of a dict are the names of the views. The columns of a view
-        are given as a string (a prefix of their names), a list of names or of positions, a
-        position, or a slice of positions. Views may share columns. Names require a data frame;
-        positions count from 0, also in data frames.
+        The columns of each view, or a transformer that makes it; the keys of a dict are the names
+        of the views. Columns are a prefix of their names, a list of names or of positions, or a
+        slice of positions, which count from 0. Names require a data frame. A transformer, such as
+        a `ColumnTransformer` of scikit-learn, gets the whole table. Views may share columns.
 
     Attributes
     ----------
-    columns_ : dict or list of ndarray of int
-        Positions of the columns of each view.
-    unused_ : ndarray of int
-        Positions of the columns that are in no view, such as that of an id.
-    n_features_in_ : int
-        Number of columns of the table.
-    feature_names_in_ : ndarray of str
-        Column names, if the table is a data frame with column names. New tables are then split by
-        these names, so that their columns may have another order, and there may be others.
+    views_ : dict
+        The columns of each view, as a list of names, or of positions if the table has no names,
+        and the fitted clones of the transformers.
 
     Raises
     ------
     ValueError
-        In `fit`, if a column does not exist or is twice in a view, or if a view has no columns.
-
-    See Also
-    --------
-    PerView : Transformers of the views.
-    FrameEncoder : Views of a table of numbers, categories and texts.
+        If columns do not exist or occur more than once, or a view has none. Errors of a
+        transformer get the name of the view.
 
     Examples
     --------
+    A table of numbers:
+
     >>> import numpy as np
     >>> from mvsc_fast.preprocessing import ViewSplitter
     >>> table = np.arange(12).reshape(2, 6)
@@ -70,21 +57,36 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     >>> shape
     array([[0, 2],
            [6, 8]])
-    >>> colour.shape
-    (2, 3)
+
+    A data frame of numbers, categories and texts, some of which are empty:
+
+    >>> import pandas as pd
+    >>> from mvsc_fast.views import missing
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+    >>> columns = {"age": [20, 40, 60], "plan": list("aba"), "review": ["good", "", "bad"]}
+    >>> frame = pd.DataFrame(columns)
+    >>> person = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["plan"]))
+    >>> words = make_column_transformer((TfidfVectorizer(), "review"))
+    >>> review = make_pipeline(words, FunctionTransformer(missing))
+    >>> views = ViewSplitter({"person": person, "review": review}).fit_transform(frame)
+    >>> views["person"].shape, views["review"].shape
+    ((3, 3), (3, 2))
     """
 
-    views: Mapping[Any, Columns] | Sequence[Columns]
-    columns_: Any
-    unused_: IntArray
-    n_features_in_: int
-    feature_names_in_: Any
+    views: Mapping[Any, Part] | Sequence[Part]
+    views_: dict[Any, Any]
 
-    def __init__(self, views: Mapping[Any, Columns] | Sequence[Columns]) -> None:
+    def __init__(self, views: Mapping[Any, Part] | Sequence[Part]) -> None:
         self.views = views
 
     def fit(self, X: View, y: Any = None) -> Self:
-        """Find the columns of each view.
+        """Find the columns of each view, and fit the transformers.
+
+        A warning lists encoded columns that have names of labels, outcomes or ids. `fit` of an
+        estimator warns of the others.
 
         Parameters
         ----------
@@ -95,67 +97,33 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         -------
         self
         """
-        if not isinstance(self.views, (dict, list, tuple)) or len(self.views) == 0:
-            raise InvalidParameterError(
-                f"views must be a dict or a list of the columns of each view, got {self.views!r}"
-            )
-        X = as_table(X)
-        names = column_names(X)
-        positions = [
-            positions_of(columns, names, X.shape[1], view_title(name))
-            for name, columns in named_items(self.views)
-        ]
-        self.columns_ = with_keys_of(self.views, positions)
-        self.unused_ = np.setdiff1d(np.arange(X.shape[1]), np.hstack(positions))
+        if not isinstance(self.views, (dict, list, tuple)) or not self.views:
+            raise InvalidParameterError(f"views must be a dict or list of columns: {self.views!r}")
+        X = _as_table(X)
         validate_data(self, X, skip_check_array=True)
+        self.views_ = {name: _call(name, _fitted, part, X) for name, part in self._parts().items()}
+        warn_of_names(map(view_title, self.views_), map(_encoded, self.views_.values()))
         return self
 
     def transform(self, X: View) -> Any:
-        """Split a table into views.
+        """Make the views of a table.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The columns of a data frame are found by name: it may have others, in any order.
 
         Returns
         -------
         dict or list of array, csr_matrix or data frame
-            The views, a dict or a list as ``views``, of the same type as X. HDF5 data sets, zarr
+            The views, a dict or a list as ``views``. Columns are of the type of X; stored arrays
             and Dask arrays are read into memory.
-
-        Raises
-        ------
-        ValueError
-            If a column is missing.
         """
         check_is_fitted(self)
-        X = as_table(X)
-        # Columns are found by name, so that new tables may have others and another order.
-        positions = np.arange(self.n_features_in_)
-        names = column_names(X)
-        if names is not None and hasattr(self, "feature_names_in_"):
-            fitted = self.feature_names_in_.tolist()
-            if names != fitted:  # else each column is where it was
-                needed = np.setdiff1d(positions, self.unused_)
-                chosen = [fitted[j] for j in needed]
-                positions[needed] = positions_of(chosen, names, X.shape[1], "X")
-        else:
+        X = _as_table(X)
+        if not hasattr(X, "columns"):
             validate_data(self, X, reset=False, skip_check_array=True)
-        tables = [take_columns(X, positions[columns]) for _, columns in named_items(self.columns_)]
-        return with_keys_of(self.views, tables)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Return the splitter as it is, because views are always of the type of the table.
-
-        Parameters
-        ----------
-        transform : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self
+        return self._like_views([_call(name, _made, part, X) for name, part in self.views_.items()])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Get the feature names of each view.
@@ -167,12 +135,89 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         dict or list of ndarray of str
-            Names of the columns, or "x0", "x1", ... if the columns have no names.
+            Names of the columns, or "x0", "x1", ... if the table has no names, and the names that
+            transformers give.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        return with_keys_of(
-            self.views, [names[columns] for _, columns in named_items(self.columns_)]
+        return self._like_views([_names(part) for part in self.views_.values()])
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set the output of the transformers; columns stay of the type of the table.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+
+        Returns
+        -------
+        self
+        """
+        for part in [*self._parts().values(), *getattr(self, "views_", {}).values()]:
+            if hasattr(part, "set_output"):
+                part.set_output(transform=transform)
+        return self
+
+    def _parts(self):
+        return self.views if isinstance(self.views, dict) else dict(enumerate(self.views))
+
+    def _like_views(self, items):
+        return dict(zip(self.views, items, strict=True)) if isinstance(self.views, dict) else items
+
+
+def _as_table(X):
+    """X as a csr matrix, a data frame with names, or an array."""
+    if scipy.sparse.issparse(X):
+        return checked_csr(X, "X")
+    if is_frame(X):
+        return X if is_named_frame(X) else X.to_pandas()  # such as a table of pyarrow
+    return check_array(X, dtype=None, ensure_all_finite=False)
+
+
+def _fitted(part, X):
+    """A fitted clone of a transformer, or a list of the names or positions of columns."""
+    if hasattr(part, "fit"):
+        return clone(part).fit(X)
+    # Positions become names if the table has them, so that new tables are read by name.
+    names = X.columns if hasattr(X, "columns") else np.arange(X.shape[1])
+    if isinstance(part, str):
+        columns = [name for name in names if str(name).startswith(part)]
+    else:
+        chosen = range(len(names))[part] if isinstance(part, slice) else part
+        columns = [name if isinstance(name, str) else names[name] for name in chosen]
+    if not columns:
+        raise ValueError(f"none of the {len(names)} columns")
+    if _made(columns, X[:1]).shape[1] > len(set(columns)):
+        raise ValueError("columns occur more than once")
+    return columns
+
+
+def _made(part, X):
+    """The view that a transformer, or a list of columns, makes of a table."""
+    if isinstance(part, list):
+        return X[part] if hasattr(X, "columns") else X[:, part]
+    view = part.transform(X)
+    if view.shape[0] != X.shape[0]:  # as of a vectorizer, which reads the names of a data frame
+        raise ValueError(
+            f"{X.shape[0]} samples, {view.shape[0]} rows: text needs a ColumnTransformer"
         )
+    return view
+
+
+def _names(part):
+    """Names of the features of a view."""
+    if not isinstance(part, list):
+        return part.get_feature_names_out()
+    return np.array([name if isinstance(name, str) else f"x{name}" for name in part], dtype=object)
+
+
+def _encoded(part):
+    """Names of the columns that a `ColumnTransformer` encodes, which the fit will not see."""
+    steps = [step for step in getattr(part, "transformers_", ()) if step[1] != "drop"]
+    return [name for step in steps for name in np.atleast_1d(step[2]) if isinstance(name, str)]
+
+
+def _call(name, function, part, X):
+    try:
+        return function(part, X)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"{view_title(name)}: {error}") from error

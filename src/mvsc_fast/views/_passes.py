@@ -11,7 +11,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.validation import check_clusters
-from ._columns import count_values, warn_of_columns, warn_of_suspects
+from ._columns import count_values, warn_of_columns
 from ._facts import (
     Summary,
     refuse,
@@ -123,23 +123,20 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     samples = np.setdiff1d(np.arange(source.n_samples), summary.lost, assume_unique=True)
     check_clusters(max(n_clusters, 2), len(samples))
 
-    # The rows of some samples, as they are and scaled, with filled cells
+    # The scaled rows of some samples, with filled cells
     scalings = fit_scalings(source, scale, summary.views)
     if count < len(samples):
         samples = _uniform_sample(source, scalings, samples, count, seed)
-    rows = source.take(samples)
-    views = list(scaled(rows, scalings))
+    views = list(scaled(source.take(samples), scalings))
     is_centred = [scaling is not None and scaling.centres.any() for scaling in scalings]
     means = [mean_row(X) * (not zero) for X, zero in zip(views, is_centred, strict=True)]
     for i, facts in enumerate(summary.views):
         views[i] = _condensed(filled(views[i], means[i]) if facts.is_partial else views[i])
 
-    # Views that enough of them have. Ids and labels are seen before scaling.
+    # Views that enough of them have
     present = presence(views)
     kept = _frequent(present, source.titles)
     names, columns = [source.names[i] for i in kept], [source.columns[i] for i in kept]
-    warn_of_suspects([rows[i] for i in kept], names, columns)
-    del rows  # a copy of all views may not fit in memory
 
     # Rows of other columns, if their lengths matter
     nonnegative = [summary.views[i].least >= 0 and not is_centred[i] for i in kept]

@@ -93,7 +93,14 @@ def _is_matrix(X):
         return False
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and isinstance(X[0], (list, tuple, np.ndarray))
-    return scipy.sparse.issparse(X) or is_frame(X) or not _is_array(X) or np.ndim(X) >= 2
+    two_d = scipy.sparse.issparse(X) or is_frame(X) or not _is_array(X) or np.ndim(X) >= 2
+    return two_d or _is_vectors(X)
+
+
+def _is_vectors(X):
+    """Whether X is a Series or another sequence with a type, whose entries are vectors."""
+    is_sequence = len(getattr(X, "shape", ())) == 1 and hasattr(X, "__array__") and not is_dask(X)
+    return is_sequence and len(X) > 0 and np.ndim(next(iter(X))) == 1
 
 
 def _is_cell(X):
@@ -134,6 +141,8 @@ def read_view(X, title):
             "(in polars frame.collect(), in Dask frame.to_dask_array(lengths=True)) or an AnnData "
             "object"
         )
+    if _is_vectors(X):  # such as the embeddings of a column
+        return Frame(_matrix(list(X), title), index=getattr(X, "index", None))
     return Frame(_matrix(X, title))
 
 
