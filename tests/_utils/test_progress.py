@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 
 from mvsc_fast import TLRR, ConsensusTLRR, methods
 from mvsc_fast.methods import TRPCA
-from mvsc_fast.preprocessing import PerView
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
 
@@ -114,7 +113,7 @@ def test_warnings_are_about_the_users_line(views, cluster, call):
     model, same = cluster(4, random_state=0), [X[np.arange(80) % 3] for X in views]
     with pytest.warns(ConvergenceWarning, match="3 distinct") as told:
         if call == "pipeline":
-            make_pipeline(PerView("passthrough"), model).fit(same)
+            make_pipeline("passthrough", model).fit(same)
         else:
             getattr(model, call)(same)
     assert {one.filename for one in told} == {__file__}

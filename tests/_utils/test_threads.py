@@ -377,7 +377,6 @@ def public_calls():
         "label_predictability": lambda: mvsc_fast.label_predictability(data, y),
         "structure_test": lambda: mvsc_fast.structure_test(data, 3, n_rotations=2, each_view=True),
         "suggest_n_clusters": lambda: mvsc_fast.suggest_n_clusters(data, max_clusters=4),
-        "explanation.joint_graph": lambda: explanation.joint_graph(model, data),
         "explanation.markers": lambda: explanation.markers(model, data),
         "explanation.plot_embedding": lambda: explanation.plot_embedding(data[1][:, :50], y),
         "explanation.stability": lambda: explanation.stability(model, data, n_resamples=2),
@@ -401,10 +400,10 @@ def public_calls():
 
 # They count, read, check or draw a picture, or are results; ConsensusTLRR is among the methods.
 WITHOUT_PRODUCTS = """ConsensusTLRR SavedPredictor TLRR get_include show_config Comparison
-clustering_scores Explanation Stability Table plot_consensus plot_markers plot_similarity
+clustering_scores Explanation Table plot_markers plot_similarity
 IterationState Result TLRRResult fuse align check_views from_anndata missing ESTIMATORS main
-load_handwritten load_mat make_cohort make_multiview_subspaces ClusterCounts StructureTest
-FrameEncoder PerView ViewSplitter""".split()
+load_handwritten load_mat make_multiview_subspaces ClusterCounts StructureTest
+ViewSplitter""".split()
 
 
 @pytest.mark.skipif(not TASKS.exists(), reason="threads are counted on Linux")

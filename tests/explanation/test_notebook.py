@@ -20,14 +20,12 @@ PICTURES = [
     "told.plot()",
     "explanation.plot_similarity(model.affinity_matrix_, y)",
     "explanation.plot_similarity(model.affinity_matrix_, y).figure",
-    "explanation.plot_consensus(model.candidates_, y)",
     "explanation.plot_embedding(np.eye(60), y).figure",
     "explanation.plot_markers(explanation.markers(model, views))",
     "counts = suggest_n_clusters(views, max_clusters=4, random_state=0)\ncounts.plot()",
-    "stable = explanation.stability(model, views, n_resamples=2, random_state=0)\nstable.plot()",
     "test = structure_test(views, 3, n_rotations=2, random_state=0)\ntest.plot().figure",
 ]
-TABLES = ["told", "told.clusters", "told.findings[0]", "counts", "stable", "test"]
+TABLES = ["told", "told.clusters", "told.parts[0]", "counts", "test"]
 WITH_PYPLOT = """
 import matplotlib.pyplot as plt
 figure, ax = plt.subplots()

@@ -30,8 +30,6 @@ class BoundModel(NamedTuple):
     """A clusterer and its views."""
 
     model: object  # the last step of a pipeline
-    steps: list  # the earlier steps
-    originals: object  # the views before these steps; None without steps
     labels: np.ndarray  # ``labels_`` in memory
     samples: np.ndarray  # indices of the clustered samples that have a label
     clusters: np.ndarray  # the distinct labels of these samples
@@ -52,11 +50,6 @@ class BoundModel(NamedTuple):
         return list(getattr(self.model, "views_used_", range(len(self.names))))
 
     @property
-    def excluded(self):
-        """Names of the other views."""
-        return [name for i, name in enumerate(self.names) if i not in self.used]
-
-    @property
     def complete(self):
         """The used views; their missing rows are predicted from all views, as in the fit."""
         complete = self.lifted
@@ -69,25 +62,19 @@ class BoundModel(NamedTuple):
         return [complete[i] for i in self.used]
 
     @property
-    def clustered(self):
-        """Indices of the samples of the arrays of the model: also those without a label."""
-        return getattr(self.model, "samples_", self.samples)
-
-    @property
     def rows(self):
-        """Rows of ``samples`` in these arrays."""
-        return np.searchsorted(self.clustered, self.samples)
+        """Rows of ``samples`` in arrays of the model, which may have samples without a label."""
+        return np.searchsorted(getattr(self.model, "samples_", self.samples), self.samples)
 
 
 def bind_views(model, views):
     """The `BoundModel` of a model or a pipeline, and of views, which must be those of `fit`."""
     # The clusterer, and what the steps before it make of the views.
     check_is_fitted(check_estimator(model, "model"))
-    ids, steps, feature_names, originals = sample_ids(views), [], None, None
+    ids, feature_names = sample_ids(views), None
     if isinstance(model, Pipeline):
-        steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
         if len(model) > 1:
-            feature_names, originals = _names_out(model[:-1]), views
+            feature_names = _names_out(model[:-1])
             views = model[:-1].transform(views)
         model = model[-1]
         check_is_fitted(model)
@@ -98,10 +85,9 @@ def bind_views(model, views):
     if hasattr(model, "samples_"):  # samples whose views were all excluded have the label -1
         samples = model.samples_[labels[model.samples_] >= 0]
     clusters, codes = np.unique(labels[samples], return_inverse=True)
-    has_ids = ids is not None
-    ids = ids if has_ids else np.arange(len(labels))
     names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
-    fit = BoundModel(model, steps, originals, labels, samples, clusters, codes, ids, list(names))
+    index = np.arange(len(labels)) if ids is None else ids
+    fit = BoundModel(model, labels, samples, clusters, codes, index, list(names))
     if takes_similarities(model):
         return fit
 
@@ -109,7 +95,13 @@ def bind_views(model, views):
     if hasattr(model, "view_names_in_"):
         views = in_order(views, model.view_names_in_)
     source = read_views(views)
-    _check_views(model, source, labels)
+    if source.n_samples != len(labels):
+        raise ValueError(
+            f"the views have {source.n_samples} samples, but the model was fitted on "
+            f"{len(labels)}: pass the views of fit, in the same order"
+        )
+    if hasattr(model, "view_names_in_"):
+        check_columns(model, source)
     rows = source.take(samples)
     summary = summarise(0, rows)
     refuse(summary.bad, source.titles, source.columns)
@@ -122,7 +114,6 @@ def bind_views(model, views):
         rows = scaled(unscaled, fit_scalings(source, None, summary.views))
     _check_labels(model, unscaled, labels[samples])
     lifts = _lifts(model, rows)
-    lifted = [X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)]
 
     # Names as the user knows them.
     names = list(getattr(model, "view_names_in_", source.names))
@@ -130,17 +121,16 @@ def bind_views(model, views):
     if feature_names is not None:
         columns = [list(feature_names[name]) for name in names]
     pairs = zip(columns, source.n_features, strict=True)
-    columns = [list(range(d)) if texts is None else texts for texts, d in pairs]
-    if not has_ids and source.index is not None:  # of views in other containers than lists
-        ids = np.asarray(source.index)
+    if ids is None and source.index is not None:  # of views in other containers than lists
+        index = np.asarray(source.index)
     return fit._replace(
-        ids=ids,
+        ids=index,
         names=names,
-        columns=columns,
+        columns=[list(range(d)) if texts is None else texts for texts, d in pairs],
         source=source,
         views=unscaled,
         present=presence(unscaled),
-        lifted=lifted,
+        lifted=[X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)],
         lifts=lifts,
     )
 
@@ -152,17 +142,6 @@ def _names_out(steps):
     except (AttributeError, ValueError):  # steps that do not know them
         return None
     return [names] if isinstance(names, np.ndarray) else names
-
-
-def _check_views(model, source, labels):
-    """Raise ValueError if views have other shapes or names of columns than those of `fit`."""
-    if source.n_samples != len(labels):
-        raise ValueError(
-            f"the views have {source.n_samples} samples, but the model was fitted on "
-            f"{len(labels)}: pass the views of fit, in the same order"
-        )
-    if hasattr(model, "view_names_in_"):
-        check_columns(model, source)
 
 
 def _check_labels(model, views, labels):
@@ -190,19 +169,17 @@ def _lifts(model, views):
 
     The rows do not tell what the fit decided if it saw other samples as well.
     """
-    lifts, learned = [], {}
+    learned = {}
     if hasattr(model, "predictor_"):
         _, entries = unpack(model.predictor_.model.image)
-        learned = {entry["input"]: entry for entry in entries}
+        learned = {entry["input"]: entry["lift"] for entry in entries}
+    lifts = []
     for i, X in enumerate(views):
-        # The fit did not use this view.
-        if i not in learned:
-            lifts.append(find_lift(X))
-        elif learned[i]["lift"] is None:
-            lifts.append(None)
-        else:  # the mean row and the radius
-            numbers = learned[i]["lift"].view(np.float64)[: X.shape[1] + 1]
-            lifts.append(Lift(numbers[:-1], float(numbers[-1])))
+        lift = learned.get(i)
+        if lift is not None:  # the mean row and the radius
+            numbers = lift.view(np.float64)[: X.shape[1] + 1]
+            lift = Lift(numbers[:-1], float(numbers[-1]))
+        lifts.append(lift if i in learned else find_lift(X))
     return lifts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -15,26 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import __version__
-from .._utils.figures import new_figure
+from .._utils.figures import COLORS, name_clusters, name_ticks, new_figure
 from .._utils.messages import counted
 from .._utils.parameters import InvalidParameterError, check_type
-from .._utils.parts import Part, Table, folded, page
+from .._utils.parts import Part, Table, format_value, page
 from .._utils.threads import limited
 from .._utils.types import Estimator, IntArray, Views
 from .._utils.validation import output_path
 from ..judge import ClusterCounts, StructureTest
 from ..spectral._cut import simplified_silhouette
 from ._bind import bind_views
-from ._evidence import (
-    certainty_part,
-    cluster_part,
-    describe_views,
-    find_embedding,
-    judge_labels,
-    mean_by_cluster,
-)
-from ._methods import computation_parts, counts_part, methods_paragraph
-from ._profiles import compute_profiles, profile_part
+from ._evidence import find_embedding, judge_labels, mean_by_cluster, tabulate_views
+from ._markers import find_markers, plot_markers
+from ._plots import plot_embedding, plot_similarity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +36,9 @@ if TYPE_CHECKING:
 # Share of the samples that are reported as least certain. On sixteen data sets it contains half of
 # the misplaced samples, and two of five of the reported samples are misplaced: bench/margins.py.
 SHARE_UNCERTAIN = 0.1
-MAX_TITLE_LETTERS = 50  # in a line above a picture
+N_MARKERS, N_DESCRIBED = 10, 4  # features of each view in the table, and of a cluster in words
+MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
+MAX_MAPPED_CLUSTERS = 40  # whose map can be read
 
 
 @dataclass(repr=False)
@@ -78,25 +74,17 @@ class Explanation:
         Indices of the tenth of the clustered samples with the smallest certainty, in ascending
         order. Samples with a certainty of 1 are not among them.
     views : Table or None
-        A row for each view: its name, ``features``, the number of ``samples without`` it, its
-        ``support``, see `view_support_` of the estimators, and a remark if it was excluded, has
-        little support, is in one of several groups of views that show different clusters, or if
-        clusters follow which of its rows are all zero.
-    profiles : Table or None
-        Mean or share of features in each cluster and in all samples, in the units of the views,
-        with the standardised difference from the other clusters. It has the features that differ
-        most; `plot_markers` draws it.
+        A row for each view: its name, ``features``, the number of clustered ``samples without`` it,
+        its ``support``, see `view_support_` of the estimators, its largest ``agreement`` with
+        another view, see `view_agreement_` of `ConsensusTLRR`, and a remark.
+    markers : Table or None
+        The features that distinguish the clusters in each view, see `markers`.
     predictability : float or None
         `label_predictability` of the labels, an adjusted mutual information. For precomputed
         similarities, the same score of the prediction from neighbours.
-    findings : list of Part
-        What was found, and what is not known.
-    computation : list of Part
-        How it was computed. Each part has a ``title``, a ``table`` or None, ``sentences``, and
+    parts : list of Part
+        What is shown. Each part has a ``title``, a ``table`` or None, ``sentences``, and
         ``pictures``, a dict of functions that draw on axes ``ax``.
-    methods_paragraph : str
-        Paragraph for the methods section of a publication: data, processing, parameters, versions
-        and citation.
     """
 
     title: str
@@ -104,44 +92,32 @@ class Explanation:
     samples: Table
     uncertain: IntArray
     views: Table | None
-    profiles: Table | None
+    markers: Table | None
     predictability: float | None
-    findings: list[Part]
-    computation: list[Part]
-    methods_paragraph: str
+    parts: list[Part]
 
     def __str__(self):
-        # A part may have only pictures.
-        parts = [*self.findings, *self.computation]
-        texts = [str(part) for part in parts if part.table is not None or part.sentences]
-        return "\n\n".join([self.title, *texts])
+        return "\n\n".join([self.title, *map(str, self.parts)])
 
     __repr__ = __str__
 
-    def _repr_html_(self):
-        return f"<h2>{escape(self.title)}</h2>" + self._halves(self.computation, drawn=False)
-
-    def _halves(self, computation, *, drawn):
-        """What was found as HTML, and how it was computed, folded."""
-        findings, details = (
-            "".join(part.to_html(drawn=drawn) for part in parts)
-            for parts in (self.findings, computation)
-        )
-        return findings + folded("How it was computed", details)
+    def _repr_html_(self, drawn=False):
+        parts = (part.to_html(drawn=drawn) for part in self.parts)
+        return f"<h1>{escape(self.title)}</h1>{''.join(parts)}"
 
     def plot(self) -> Figure:
-        """Plot the clusters, a map, the certainty of samples and the views.
+        """Plot the clusters, a map, their markers, the certainty of samples and the views.
 
         Returns
         -------
         matplotlib.figure.Figure
             A new figure with the available pictures.
         """
-        pictures = [picture for part in self.findings for picture in part.pictures.items()]
+        pictures = [picture for part in self.parts for picture in part.pictures.items()]
         n_rows = -(-len(pictures) // 2)
         grid = np.ravel(new_figure(10, 4.2 * n_rows, rows=n_rows, columns=min(2, len(pictures))))
         for (caption, draw), ax in zip(pictures, grid, strict=False):
-            draw(ax=ax).set_title(fill(caption, MAX_TITLE_LETTERS), fontsize="medium")
+            draw(ax=ax).set_title(fill(caption, 50), fontsize="medium")
         for ax in grid[len(pictures) :]:
             ax.set_axis_off()
         return grid[0].figure
@@ -153,8 +129,7 @@ class Explanation:
         ----------
         path : str or Path
         notes : list of str, default=()
-            Notes and warnings to show, such as those about files. A warning of the fit is not
-            shown twice.
+            Lines to show at the end, such as how the data were processed.
 
         Returns
         -------
@@ -167,17 +142,10 @@ class Explanation:
         ImportError
             If matplotlib is not installed.
         """
-        path = output_path(path)
-        computation = list(self.computation)
-        stated = {sentence for part in self.findings for sentence in part.sentences}
-        unsaid = [note for note in dict.fromkeys(notes) if note not in stated]
-        if unsaid:
-            computation.insert(0, Part("Notes", None, unsaid))
-        body = [
-            f"<h1>{escape(self.title)}</h1>",
-            f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>",
-            self._halves(computation, drawn=True),
-        ]
+        path, notes = output_path(path), list(notes)
+        body = [self._repr_html_(drawn=True)]
+        body += [Part("Notes", None, notes).to_html(drawn=False)] if notes else []
+        body += [f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>"]
         path.write_text(page(self.title, body), encoding="utf-8")
         return path
 
@@ -197,18 +165,15 @@ def explain(
     ----------
     model : estimator
         A fitted clusterer with ``labels_``, or a pipeline that ends in one. `ConsensusTLRR` and
-        `TLRR` give the most details. An optional attribute ``run_`` of the clusterer, a dict of
-        str, describes the processing before the fit, such as ``{"processing": "logarithms of
-        counts"}``; the command line sets it.
+        `TLRR` give the most details.
     views : list or dict of array-like of shape (n_samples, n_features_i)
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts;
-        samples may lack views. Of a pipeline, tables with names of columns describe the clusters in
-        their units. If the model was fitted on precomputed similarities, predictability and margins
-        are those of neighbours, and there are no profiles.
+        samples may lack views. If the model was fitted on precomputed similarities, predictability
+        and margins are those of neighbours, and there are no markers.
     ids : array-like of shape (n_samples,), optional
         Names of the samples. By default the index of the views that are data frames, or numbers.
     counts : ClusterCounts, optional
-        Result of `suggest_n_clusters`, if it determined the number of clusters.
+        Result of `suggest_n_clusters`, which is then shown.
     structure : StructureTest, optional
         Result of `structure_test`, which is then shown first.
 
@@ -246,59 +211,46 @@ def explain(
         check_type(counts, "counts", ClusterCounts)
     if structure is not None:
         check_type(structure, "structure", StructureTest)
-    # The model with its views, and all that is computed from them.
     fit = bind_views(model, views)
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
         raise InvalidParameterError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
     embedding = find_embedding(fit)
     evidence = judge_labels(fit)
-    views_part, n_incomplete = describe_views(fit)
-    profiles = compute_profiles(fit)
-    # Tables for users of the result.
+    view_table = tabulate_views(fit)
+    several = fit.views is not None and len(fit.clusters) > 1
+    marked = find_markers(fit, N_MARKERS) if several else None
     clusters = _tabulate_clusters(fit, evidence, embedding)
     samples = _tabulate_samples(fit, ids, evidence)
     uncertain = _least_certain(fit, evidence.certainty)
 
-    # What was found, with doubts before all else, and what is not known.
-    findings = []
-    if structure is not None:
-        lines = [line.strip() for line in str(structure).splitlines()]
-        caption = "Modularity of the samples, and of copies without clusters"
-        drawing = {caption: structure.plot}
-        findings.append(Part("Structure", None, lines, drawing))
-    warnings = list(getattr(fit.model, "warnings_", []))
-    if warnings:
-        findings.append(Part("Warnings of the fit", None, warnings))
-    findings.append(cluster_part(fit, clusters, evidence, embedding))
-    if profiles is not None:
-        findings.append(profile_part(clusters, profiles))
+    # Doubts come before all else.
+    parts = [] if structure is None else [_shown("Structure", structure)]
+    if warnings := list(getattr(fit.model, "warnings_", [])):
+        parts.append(Part("Warnings of the fit", None, warnings))
+    parts.append(_cluster_part(fit, clusters, evidence, embedding))
+    if marked is not None:
+        parts.append(_marker_part(clusters, marked))
     if evidence.margin is not None:
-        findings.append(certainty_part(fit, samples, uncertain, evidence))
-    if views_part is not None:
-        findings.append(views_part)
-    if counts is not None:
-        findings.append(counts_part(counts))
-    unknown = _open_questions(fit, embedding, counts, structure)
-    if unknown:
-        findings.append(Part("Not known", None, unknown))
+        parts.append(_certainty_part(fit, samples, uncertain, evidence))
+    if view_table is not None:
+        parts.append(_view_part(view_table))
+    parts += [] if counts is None else [_shown("Numbers of clusters", counts)]
+    if structure is None:
+        sentence = "Whether noise has as much structure is not known: structure_test tells."
+        parts.append(Part("Structure", None, [sentence]))
 
-    # The title and the paragraph repeat what a reader needs without the tables.
     n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
-    n_samples, n_clusters = len(fit.labels), counted(len(fit.clusters), "cluster")
-    paragraph = methods_paragraph(fit, n_incomplete, counts, structure)
+    title = f"{type(fit.model).__name__}: {counted(len(fit.labels), 'sample')} in "
     return Explanation(
-        title=f"{type(fit.model).__name__}: {counted(n_samples, 'sample')} in "
-        f"{n_clusters}{n_views}",
+        title=f"{title}{counted(len(fit.clusters), 'cluster')}{n_views}",
         clusters=clusters,
         samples=samples,
         uncertain=uncertain,
-        views=None if views_part is None else views_part.table,
-        profiles=profiles,
+        views=view_table,
+        markers=marked,
         predictability=evidence.predictability,
-        findings=findings,
-        computation=computation_parts(fit, paragraph),
-        methods_paragraph=paragraph,
+        parts=parts,
     )
 
 
@@ -306,7 +258,6 @@ def explain(
 
 
 def _tabulate_clusters(fit, evidence, embedding):
-    """The table ``clusters`` of an `Explanation`."""
     names, sizes = np.unique(fit.labels, return_counts=True)  # -1 for samples without any view
     sizes = sizes[np.searchsorted(names, fit.clusters)]
     columns = {"cluster": fit.clusters, "samples": sizes, "share": sizes / len(fit.labels)}
@@ -319,20 +270,18 @@ def _tabulate_clusters(fit, evidence, embedding):
 
 
 def _tabulate_samples(fit, ids, evidence):
-    """The table ``samples`` of an `Explanation`."""
-    columns = {"sample": ids, "cluster": fit.labels}
+    columns, n = {"sample": ids, "cluster": fit.labels}, len(fit.labels)
     if evidence.margin is None:
         return Table(columns)
-    n = len(fit.labels)
-    if len(fit.samples) == n:
-        columns["second"] = fit.clusters[evidence.second]
-    else:
-        columns["second"] = np.full(n, "", dtype=object)
-        columns["second"][fit.samples] = fit.clusters[evidence.second]
-    for name in ("margin", "certainty"):
-        values = getattr(evidence, name)
-        columns[name] = np.full(n, np.nan, dtype=values.dtype)
-        columns[name][fit.samples] = values
+    known = {"second": fit.clusters[evidence.second]}
+    known |= {"margin": evidence.margin, "certainty": evidence.certainty}
+    for name, values in known.items():
+        column = values
+        if len(fit.samples) < n:
+            is_number = name != "second"
+            column = np.full(n, np.nan if is_number else "", values.dtype if is_number else object)
+            column[fit.samples] = values
+        columns[name] = column
     return Table(columns)
 
 
@@ -348,18 +297,103 @@ def _least_certain(fit, certainty):
 # ---------------------------------------------------------------------------------------- the parts
 
 
-def _open_questions(fit, embedding, counts, structure):
-    """Sentences on what nobody has asked."""
-    sentences = []
-    if len(fit.clusters) < 2:
-        sentences.append("There is only one cluster, so it cannot be compared.")
-    if embedding is None:
-        name = type(fit.model).__name__
-        sentences.append(f"{name} has neither embedding_ nor affinity_matrix_: no silhouette.")
-    if structure is None:
-        sentences.append("Whether noise has as much structure: structure_test, or --evidence.")
-    if counts is None:
+def _shown(title, result):
+    """The lines and the picture of a result that shows itself."""
+    lines = [line.strip() for line in str(result).splitlines()]
+    return Part(title, None, lines, {title: result.plot})
+
+
+def _cluster_part(fit, clusters, evidence, embedding):
+    sentences, pictures = [], {"Samples of each cluster": partial(_draw_sizes, clusters)}
+    if evidence.predictability is not None:
         sentences.append(
-            "Whether other numbers of clusters are better: suggest_n_clusters, or --clusters auto."
+            "predictable: share of samples whose label is predicted from the other samples. "
+            f"Predictability, an adjusted mutual information: {evidence.predictability:.2f}; both "
+            "are high in noise, too."
         )
-    return sentences
+    if "silhouette" in clusters:
+        sentences.append("silhouette: 1 far from other clusters, 0 or less between them.")
+        if clusters.n_rows <= MAX_MAPPED_CLUSTERS:
+            caption = "Map of the samples: neighbors are near, other distances mean nothing"
+            pictures[caption] = partial(plot_embedding, embedding, fit.clusters[fit.codes])
+    affinity = getattr(fit.model, "affinity_matrix_", None)
+    if affinity is not None:
+        caption = "Affinity matrix, samples sorted by cluster"
+        labels = fit.labels[getattr(fit.model, "samples_", fit.samples)]
+        pictures[caption] = partial(plot_similarity, affinity, labels)
+    order = np.argsort(-clusters["samples"], kind="stable")
+    table = Table({name: column[order] for name, column in clusters.items()})
+    return Part("Clusters, the largest first", table, sentences, pictures)
+
+
+def _marker_part(clusters, marked):
+    """What distinguishes each cluster, in words."""
+    texts = []
+    for cluster in clusters["cluster"]:
+        of_cluster = (marked["cluster"] == cluster) & (np.abs(marked["effect"]) >= MIN_EFFECT)
+        rows = np.flatnonzero(of_cluster)[:N_DESCRIBED]
+        texts.append("; ".join(_in_words(marked, i) for i in rows) or "like all samples")
+    table = Table({"cluster": clusters["cluster"], "differs most in": texts})
+    sentence = (
+        "Mean in the cluster; in parentheses that of all samples, and the difference from other "
+        f"clusters in standard deviations, if at least {MIN_EFFECT}. Clusters of noise differ as "
+        "well, because they were found in these features."
+    )
+    caption = "Differences of each cluster from the others in standard deviations"
+    return Part("Markers", table, [sentence], {caption: partial(plot_markers, marked)})
+
+
+def _in_words(marked, i):
+    mean, overall = (format_value(float(marked[name][i])) for name in ("mean", "overall"))
+    feature = marked["feature"][i]
+    name = feature if isinstance(feature, str) else f"{marked['view'][i]}[{feature}]"
+    return f"{name} {mean} ({overall}, {marked['effect'][i]:+.1f})"
+
+
+def _certainty_part(fit, samples, uncertain, evidence):
+    """The samples that are between two clusters."""
+    is_uncertain = np.isin(fit.samples, uncertain)
+    draw = partial(_draw_certainty, fit.clusters, fit.codes, evidence.certainty, is_uncertain)
+    sentences = [
+        "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it. "
+        "certainty: mean of the margin and of the share of the candidate labellings that agree."
+    ]
+    columns = {name: column[uncertain] for name, column in samples.items()}
+    table = Table(columns) if len(uncertain) else None
+    pictures = {"Certainty of each sample, the least certain ones in red": draw}
+    return Part(f"Least certain samples: {len(uncertain)}", table, sentences, pictures)
+
+
+def _view_part(table):
+    sentence = "support: how far the clusters follow the view's own neighbors; large in noise, too."
+    pictures = {"Support of each view for the clusters": partial(_draw_support, table)}
+    return Part("Views", table, [sentence], pictures)
+
+
+# ------------------------------------------------------------------------------------- the pictures
+
+
+def _draw_sizes(clusters, ax=None):
+    ax = new_figure() if ax is None else ax
+    ax.bar(np.arange(clusters.n_rows), clusters["samples"], color=COLORS[0])
+    ax.set(ylabel="samples")
+    return name_clusters(ax, clusters["cluster"])
+
+
+def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
+    """Certainty of each clustered sample above its cluster, the least certain ones in red."""
+    ax = new_figure() if ax is None else ax
+    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, len(codes))
+    for chosen, color in ((~is_uncertain, COLORS[0]), (is_uncertain, COLORS[3])):
+        ax.plot((codes + jitter)[chosen], certainty[chosen], ".", ms=3, color=color)
+    ax.set(ylabel="1 is clearly in its cluster", ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    return name_clusters(ax, clusters)
+
+
+def _draw_support(table, ax=None):
+    ax = new_figure() if ax is None else ax
+    ax.barh(np.arange(table.n_rows), table["support"], color=COLORS[0])
+    name_ticks(ax.yaxis, table["view"].tolist())
+    ax.invert_yaxis()
+    ax.set(xlabel="agreement with the clusters", xlim=(0, 1))
+    return ax
