@@ -20,10 +20,9 @@ PUBLIC = {
         "spectral structure_test suggest_n_clusters views"
     ),
     "mvsc_fast.cli": "main",
-    "mvsc_fast.datasets": "load_handwritten load_mat make_cohort make_multiview_subspaces",
+    "mvsc_fast.datasets": "load_handwritten load_mat make_multiview_subspaces",
     "mvsc_fast.explanation": (
-        "Explanation Stability Table joint_graph markers plot_consensus plot_embedding "
-        "plot_markers plot_similarity stability"
+        "Explanation Table markers plot_embedding plot_markers plot_similarity stability"
     ),
     "mvsc_fast.judge": "ClusterCounts StructureTest",
     "mvsc_fast.methods": (
@@ -31,7 +30,7 @@ PUBLIC = {
         "UtSVDMSC"
     ),
     "mvsc_fast.metrics": "Comparison clustering_scores compare",
-    "mvsc_fast.preprocessing": "FrameEncoder PerView ViewSplitter",
+    "mvsc_fast.preprocessing": "ViewSplitter",
     "mvsc_fast.similarity": "nearest_neighbors rbf self_representation",
     "mvsc_fast.solvers": "IterationState Result TLRRResult snn tlrr trpca",
     "mvsc_fast.spectral": "fuse spectral_embedding spectral_labels",

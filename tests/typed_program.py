@@ -19,9 +19,9 @@ from mvsc_fast import (
     spectral,
     suggest_n_clusters,
 )
-from mvsc_fast.explanation import stability
+from mvsc_fast.explanation import markers
 from mvsc_fast.methods import TSVDMSC
-from mvsc_fast.preprocessing import PerView, ViewSplitter
+from mvsc_fast.preprocessing import ViewSplitter
 
 
 def stop_early(state: solvers.IterationState) -> bool:
@@ -49,11 +49,10 @@ def main(folder: Path) -> dict[str, float]:
     score: float = label_predictability(views, fused)
     assert 0 <= score <= 1
 
-    parts = ViewSplitter({"a": [0, 1, 2], "b": slice(3, None)}).fit(views[0]).transform(views[0])
-    PerView(None).fit(parts)
+    ViewSplitter({"a": [0, 1, 2], "b": slice(3, None)}).fit(views[0]).transform(views[0])
     explanation = explain(model, views, ids=np.arange(60))
     explanation.write_report(folder / "report.html", notes=["a note"])
-    print(explanation.samples.n_rows, stability(model, views, n_resamples=2).agreement.mean())
+    print(explanation.samples.n_rows, markers(model, views, n_top=2)["effect"].max())
     return metrics.clustering_scores(y, fused)
 
 

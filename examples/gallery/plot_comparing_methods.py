@@ -15,7 +15,6 @@ text for the methods section.
 # how much the result depends on the data, draw different samples. The draws here are disjoint and
 # thus independent, which the tests below assume. Each has 20 images of each digit, **shuffled**.
 
-import textwrap
 import warnings
 
 import matplotlib.pyplot as plt
@@ -26,7 +25,7 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import normalize
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictability
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, label_predictability
 from mvsc_fast.methods import AWP, ETLMSC, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.similarity import nearest_neighbors
@@ -176,16 +175,6 @@ for rows in draws[:4]:
 chosen["default"] = table["t-SVD-MSC"][:4].tolist()
 for name, values in chosen.items():
     print(f"t-SVD-MSC, lam {name:22} ACC {np.mean(values):.3f}")
-
-# %%
-# The text
-# --------
-# An `explain`-ed model describes itself: data, parameters, versions, citation. What you did around
-# the model, such as draws and tests, is up to you.
-
-views = views_of(draws[0])
-model = ConsensusTLRR(10, random_state=0).fit(views)
-print(textwrap.fill(explain(model, views).methods_paragraph, 80))
 
 # %%
 # Conclusion

@@ -144,7 +144,7 @@ print(f"all views {acc:24.3f}")
 # --------------------------
 # Another answer that needs no digits: cluster random subsamples of 600 images, and compare.
 
-print(stability(model, views, n_resamples=5, fraction=0.6, random_state=0))
+print(stability(model, views, n_resamples=5, random_state=0))
 
 # %%
 # New images

@@ -17,7 +17,7 @@ save("-v7", fullfile(folder, "study.mat"), "X", "gt");
 % The command reads the file and writes a table of labels, which have the order of the samples.
 data = fullfile(folder, "study.mat");
 output = fullfile(folder, "labels.csv");
-status = system(sprintf('"%s" cluster "%s" --clusters 3 > "%s"', command, data, output));
+status = system(sprintf('"%s" cluster "%s" --transpose --clusters 3 > "%s"', command, data, output));
 if status, error("mvsc-fast ended with status %d", status); end
 labels = dlmread(output, ",", 1, 1)(:, 1);
 printf("%d of %d samples are in the cluster of their group\n", ...

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import datasets, methods, metrics, preprocessing, similarity, solvers, spectral, views
 from ._utils.threads import show_config
-from .explanation._cells import annotate
+from .explanation._annotate import annotate
 from .explanation._explain import explain
 from .judge._n_clusters import suggest_n_clusters
 from .judge._predictability import label_predictability

@@ -24,9 +24,9 @@ from mvsc_fast import (
     suggest_n_clusters,
     views,
 )
-from mvsc_fast.explanation import joint_graph, markers, plot_consensus, plot_markers, stability
+from mvsc_fast.explanation import markers, plot_markers
 from mvsc_fast.methods import AWP, ETLMSC, LTMSC, TRPCA
-from mvsc_fast.preprocessing import FrameEncoder, PerView, ViewSplitter
+from mvsc_fast.preprocessing import ViewSplitter
 from mvsc_fast.solvers import snn, tlrr, trpca
 
 VIEWS, LABELS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)
@@ -46,14 +46,11 @@ FUNCTIONS = {
     spectral.spectral_embedding: (W[0], 3),
     spectral.spectral_labels: (W[0], 3),
     datasets.make_multiview_subspaces: (),
-    datasets.make_cohort: (),
     explain: (FITTED, VIEWS),
-    joint_graph: (FITTED, VIEWS),
     label_predictability: (VIEWS, LABELS),
     markers: (FITTED, VIEWS),
     metrics.clustering_scores: (LABELS,),
     metrics.compare: ({"a": FITTED}, VIEWS, LABELS),
-    stability: (FITTED, VIEWS),
     structure_test: (VIEWS, 3),
     views.align: ([FRAME],),
     views.check_views: (VIEWS,),
@@ -132,24 +129,15 @@ def test_every_parameter_of_a_function_is_checked(function, name):
         (lambda wrong: datasets.load_mat("data.npz", views=wrong), "views"),
         (lambda wrong: datasets.load_mat("data.npz", truth=wrong), "truth"),
         (lambda wrong: datasets.load_mat("data.npz", transpose=wrong), "transpose"),
-        (lambda wrong: datasets.load_mat("data.npz", verbose=wrong), "verbose"),
         (lambda wrong: explain(wrong, VIEWS), "model .*estimator"),
         (lambda wrong: label_predictability(VIEWS, wrong), "labels"),
         (lambda wrong: metrics.compare([wrong], VIEWS, LABELS), "methods .*list"),
         (lambda wrong: metrics.compare({"a": wrong}, VIEWS, LABELS), "'a'.* estimator"),
-        (lambda wrong: plot_consensus(wrong, LABELS), "candidates"),
         (lambda wrong: plot_markers(wrong), "table"),
         (lambda wrong: plot_markers(markers(FITTED, VIEWS), n_top=wrong), "n_top"),
-        (lambda wrong: stability(wrong, VIEWS), "estimator"),
         (lambda wrong: views.align(wrong), "data frames"),
         (lambda wrong: views.from_anndata(None, use=wrong), "use"),
-        (lambda wrong: FrameEncoder(wrong).fit(FRAME), "groups"),
-        (lambda wrong: FrameEncoder({"a": wrong}).fit(FRAME), "group 'a'"),
-        (lambda wrong: FrameEncoder().fit(wrong), "X .*data frame"),
-        (lambda wrong: PerView(wrong).fit(VIEWS), "view 0.* transformer"),
-        (lambda wrong: PerView(None).fit(wrong), "X .*views"),
         (lambda wrong: ViewSplitter(wrong).fit(FRAME), "views"),
-        (lambda wrong: ViewSplitter([[0], [(wrong,)]]).fit(FRAME), "view 1: a column"),
     ],
 )
 def test_wrong_types_are_errors_of_both_kinds(call, name, wrong):
@@ -168,7 +156,6 @@ BAD = [
     (structure_test, {"permuted": [0, 1]}, "permuted"),
     (structure_test, {"permuted": 2}, "permuted"),
     (explain, {"ids": [0, 1]}, r"ids .*\(2,\), expected \(60,\)"),
-    (stability, {"fraction": 1.0}, "fraction == 1.0, must be < 1"),
     (suggest_n_clusters, {"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
     (suggest_n_clusters, {"max_samples": 5}, "max_samples == 5, must be >= 6"),
     (tlrr, {"omega1": 1.5}, "omega1 == 1.5"),

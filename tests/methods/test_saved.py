@@ -125,20 +125,10 @@ def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, n
     assert f"{path}: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("names", [["a", "a"], ["", "b"], ["", ""]])
-def test_names_that_files_cannot_be_given_to_are_refused_by_the_command_line(
-    image, tmp_path, capsys, names
-):
-    path = tmp_path / "m.mvsc"
-    with_names(image, names, [None, None], [4, 7]).tofile(path)
-    assert main(["predict", str(path), "a.csv", "b.csv"]) == 2
-    assert f"{path} has views named" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "note",
     ["[1, 2]", "12345", "no JSON", "[" * 10**5, '{"model": 1, "views": 2, "columns": 3}']
-    + ['{"id_name": 5, "one_table": 3}', '{"id_name": ["x"], "one_table": 1, "version": 1}'],
+    + ['{"id_column": 5, "views": 3}'],
 )
 def test_other_notes_change_nothing(image, tmp_path, capsys, note):
     """A note cannot replace the model, its views or its columns."""
@@ -147,9 +137,7 @@ def test_other_notes_change_nothing(image, tmp_path, capsys, note):
     assert SavedPredictor(path).view_names_in_ == ["a", "b"]
     table = tmp_path / "x.csv"
     pd.DataFrame(VIEWS[0]).add_prefix("x").to_csv(table, index=False)
-    summary = tmp_path / "summary.json"
-    assert main(["predict", str(path), f"a={table}", "--summary", str(summary)]) == 0
-    assert json.loads(summary.read_text("utf-8"))["versions"]["model"] is None
+    assert main(["predict", str(path), f"a={table}"]) == 0
     found = capsys.readouterr().out.split()[1:]
     labels = SavedPredictor(path).predict({"a": VIEWS[0]})
     assert [line.split(",")[-1] for line in found] == list(map(str, labels))

@@ -23,7 +23,7 @@ from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._anndata import is_anndata
-from ..views._columns import column_attributes, warn_of_columns, warn_of_suspects
+from ..views._columns import column_attributes, warn_of_columns, warn_of_names
 from ..views._facts import warn_of_zeros
 from ..views._frames import is_frame, shown
 from ..views._read import read_views
@@ -224,7 +224,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """The views and their scalings; warns of features without a meaning for clusters."""
         scalings = fit_scalings(source, self.scale, source.summary.views)
         views = scaled(source.views, scalings)
-        warn_of_suspects(source.views, source.names, source.columns)
         warn_of_columns(views, source.names, source.columns)
         consequence = (
             f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
@@ -324,7 +323,8 @@ def _is_view(y):
 
 
 def input_attributes(X, source):
-    """A dict of the attributes that describe the input X of `fit`."""
+    """A dict of the attributes that describe the input X of `fit`; warns of names of labels."""
+    warn_of_names(source.titles, source.columns)
     names = column_attributes(source.columns)
     if not (source.listed or is_anndata(X)):
         # scikit-learn, which compares the names of a single frame in predict, allows each once.
