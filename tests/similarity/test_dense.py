@@ -24,6 +24,14 @@ def test_self_representation_equals_its_definition_and_views_of_many_samples_hav
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
+def test_a_power_of_two_changes_no_bit(graph):
+    views = random_views(30, (4, 40))
+    expected = graph(views)
+    for k in (-1000, -540, -90, 90, 540, 1000):
+        np.testing.assert_array_equal(graph([np.ldexp(X, k) for X in views]), expected)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_symmetric_finite_and_of_the_type_of_the_views(graph, dtype):
     views = random_views(40, (60, 12))

@@ -9,6 +9,7 @@ from conftest import published_tlrr, random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mvsc_fast import TLRR
 from mvsc_fast.similarity import self_representation
 from mvsc_fast.solvers import tlrr
 
@@ -257,6 +258,28 @@ def test_any_scale_of_similarities(scale):
     assert scaled.gap <= 1e-7
     distance = np.linalg.norm(scaled.tensor / scale - expected.tensor)
     assert distance <= expected.error_bound + scaled.error_bound / scale
+
+
+@pytest.mark.parametrize(
+    ("dtype", "powers"),
+    [(np.float32, [-100, -70, 30]), (np.float64, [-1000, -540, -90, 400])],
+)
+def test_a_power_of_two_changes_no_bit(dtype, powers):
+    """Of tlrr and TLRR, which find lam by the lengths of the tubes, dense and sparse."""
+    W = np.round(random_similarities(2, 20, dtype=dtype), 3)  # no entry becomes subnormal
+    expected, model = tlrr(W), TLRR(3, affinity="precomputed", random_state=0)
+    labels = model.fit(W).labels_
+    for k in powers:
+        scaled = np.ldexp(W, k)
+        result = tlrr(scaled)
+        np.testing.assert_array_equal(result.tensor, np.ldexp(expected.tensor, k))
+        assert result.gap == expected.gap and expected.tensor.any()
+        np.testing.assert_array_equal(model.fit(scaled).labels_, labels)
+        sparse = tlrr([scipy.sparse.csr_array(A) for A in scaled])
+        for A, B in zip(sparse.tensor, result.tensor, strict=True):
+            np.testing.assert_array_equal(A.toarray(), B)
+        with pytest.warns(UserWarning, match="the tensor is zero"):
+            tlrr(scaled, lam=np.ldexp(0.1, -k))
 
 
 def test_a_sparse_block_too_large_for_lapack_is_refused():

@@ -38,14 +38,15 @@ cdef Source dense_source(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
 
 
 cdef double normalising_power(const floating *data, Py_ssize_t count) noexcept nogil:
-    """1, or the power of two that brings the largest entry near 1 if its squares are in danger.
+    """The power of two that brings the largest entry to 1 to 2, or 1 if all entries are zero.
 
-    W -> s W with lam -> lam / s has the minimiser s L: nothing is squared out of range.
+    W -> s W with lam -> lam / s has the minimiser s L: nothing is squared out of range, and the
+    unit of W changes no bit of the result.
     """
-    cdef double largest, limit = 4.29e9 if floating is float else 1.15e77
+    cdef double largest
     cdef int exponent
     loops.finite_maximum(data, count, &largest)
-    if largest == 0.0 or 1.0 / limit < largest < limit:
+    if largest == 0.0:
         return 1.0
     frexp(largest, &exponent)
     return ldexp(1.0, min(1 - exponent, 126 if floating is float else 1022))

@@ -225,7 +225,12 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
         )
     if sample_weight is not None:
         raise ValueError("n_neighbors ignores sample weights: give lam with sample_weight")
-    tau = tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors)
+    n, lengths = W[0].shape[0], tube_lengths(W)
+    if scipy.sparse.issparse(lengths):
+        lengths = lengths.data[lengths.row != lengths.col]
+    else:
+        lengths = lengths[~np.eye(n, dtype=bool)]
+    tau = tube_threshold(lengths, n, n_neighbors)
     return (1.0 - omega1) * alpha / (2 * tau)
 
 
@@ -238,7 +243,7 @@ def _warn_of_zeros(result, W):
     if any(A.nnz if scipy.sparse.issparse(A) else A.any() for A in result.tensor):
         return
     # The longest tube decides: a lam from which it alone would remain is a useful hint.
-    length = float(np.sqrt(sum(A * A for A in W).max()))
+    length = float(tube_lengths(W).max())
     omega1, alpha, lam = (result.parameters[name] for name in ("omega1", "alpha", "lam"))
     omega2 = 1.0 - omega1
     if 0 < length <= omega2 * alpha / (2 * lam):

@@ -109,7 +109,7 @@ def screen(data, Py_ssize_t n, indptr=None, indices=None, **model):
         check_slice_size(blocks.largest, "the largest block of W")
     _check(status, data, problem.options.lam)
     return Screening(labels, blocks.n_blocks, blocks.largest, blocks.n_tubes,
-                     problem.source.bound)
+                     problem.source.bound / problem.source.scale)
 
 
 def solve(
