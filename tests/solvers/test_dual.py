@@ -282,6 +282,13 @@ def test_a_power_of_two_changes_no_bit(dtype, powers):
             tlrr(scaled, lam=np.ldexp(0.1, -k))
 
 
+def test_a_weight_out_of_range_is_refused_for_slices_without_entries():
+    empty = [scipy.sparse.csr_array((5, 5))] * 2
+    assert tlrr(empty, lam=1.0).converged
+    with pytest.raises(ValueError, match=r"lam=1e\+200 .* up to 0 "):
+        tlrr(empty, lam=1e200)
+
+
 def test_a_sparse_block_too_large_for_lapack_is_refused():
     n = 32_767
     chain = scipy.sparse.diags([np.ones(n - 1)] * 2, [-1, 1], format="csr")
