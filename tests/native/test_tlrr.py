@@ -53,6 +53,13 @@ def test_a_power_of_two_changes_no_bit(probe, dtype, powers):
         np.testing.assert_array_equal(np.frombuffer(answer["L"], dtype), np.ldexp(expected, k))
 
 
+def test_a_zero_minimiser_needs_no_iteration(probe):
+    answer = call_tlrr(probe, random_similarities(2, 20), alpha=0.0, lam=1e-3)
+    assert answer["status"] == Status.OK and answer["intact"]
+    assert answer["converged"] and answer["n_iter"] <= 1 and answer["gap"] == 0
+    assert not np.frombuffer(answer["L"]).any()
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n", [256, 257, 1000, 1001])
 def test_all_of_the_workspace_is_used_and_nothing_beyond(probe, solver, n):

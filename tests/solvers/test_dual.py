@@ -282,6 +282,31 @@ def test_a_power_of_two_changes_no_bit(dtype, powers):
             tlrr(scaled, lam=np.ldexp(0.1, -k))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_zero_is_the_minimiser_up_to_the_norm_of_the_frontal_slices(dtype, weighted):
+    W = random_similarities(2, 20, dtype=dtype) - dtype(0.3)
+    m = np.linspace(0.5, 2, 20) if weighted else np.ones(20)
+    bound = 0.5 / np.linalg.norm(W * np.sqrt(m[:, None] * m), 2, axis=(1, 2)).max()
+    weights = {"sample_weight": m} if weighted else {}
+    below, above = (tlrr(W, omega1=1.0, lam=share * bound, **weights) for share in (0.999, 1.001))
+    assert below.converged and below.n_iter <= 1 and below.gap == 0 and not below.tensor.any()
+    assert above.tensor.any()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"omega1": 0.5, "alpha": 0.0}, {"omega1": 0.0, "alpha": 0.0}, {"omega1": 1.0}]
+)
+def test_small_weights_of_the_misfit_end_at_zero_at_once(parameters):
+    W = random_similarities(3, 30)
+    result = tlrr(W, lam=1e-3, **parameters)
+    assert result.converged and result.n_iter <= 1 and result.gap == 0 and not result.tensor.any()
+    zero, small = (
+        model.objective(L, W, lam=1e-3, **{"alpha": 9.0, **parameters}) for L in (0 * W, 1e-3 * W)
+    )
+    assert zero < small
+
+
 def test_a_weight_out_of_range_is_refused_for_slices_without_entries():
     empty = [scipy.sparse.csr_array((5, 5))] * 2
     assert tlrr(empty, lam=1.0).converged

@@ -73,6 +73,7 @@ cdef void lay_out_block(
     int n_threads,
     Block *block,
 ) noexcept nogil
+cdef double tube_threshold(const Block *block, Py_ssize_t j, Py_ssize_t k) noexcept nogil
 cdef void center(
     Block *block,
     const floating *W,

@@ -87,7 +87,7 @@ cdef double tube_center(Block *block, const floating *W, const dual_floating *P,
     return sqrt(squared)
 
 
-cdef inline double tube_threshold(const Block *block, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
+cdef double tube_threshold(const Block *block, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
     """``tau sqrt(m_j m_k)``."""
     return block.tau * (block.root[j] * block.root[k])
 

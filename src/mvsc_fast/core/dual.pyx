@@ -69,6 +69,7 @@ from .block cimport (
     row_nuclear_norms,
     row_step,
     scatter,
+    tube_threshold,
 )
 from .platform cimport omp_get_thread_num
 from .rows cimport CLIP, SHRINK
@@ -445,6 +446,43 @@ cdef double load(const floating *data, const Source *source, Block *block) noexc
     return largest
 
 
+cdef bint minimiser_is_zero(Block *block, const floating *W, floating *dense) noexcept nogil:
+    """Whether ``2 lam W`` is a sum of feasible multipliers, so that L = 0 is optimal.
+
+    They are multiples of W: of its tubes up to ``omega2 alpha sqrt(m_j m_k)``, its row slices up to
+    ``omega2 sqrt(m_j)``, by their Frobenius norms, and its frontal slices up to omega1, whose norms
+    are proven. ``dense`` is overwritten.
+    """
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, j, e
+    cdef double tubes = INFINITY, rows = INFINITY, longest = 0.0, squared, row, bound, left
+    for j in range(n):
+        row = 0.0
+        for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+            squared = 0.0
+            for i in range(v):
+                squared += <double> W[i * nnz + e] * W[i * nnz + e]
+            row += squared
+            if squared > 0.0:
+                tubes = fmin(tubes, tube_threshold(block, j, block.pattern.indices[e])
+                             / sqrt(squared))
+        if row > 0.0:
+            rows = fmin(rows, block.omega2 * block.root[j] / (2.0 * block.lam * sqrt(row)))
+        longest = fmax(longest, row)
+    left = 1.0 - tubes - rows
+    if left <= 0.0:
+        return True
+    # A frontal norm is at least the length of a row, which excludes nearly all problems.
+    bound = block.omega1 / (2.0 * block.lam * left)
+    if longest > v * bound * bound:
+        return False
+    memset(dense, 0, v * n * n * sizeof(floating))
+    for i in range(v):
+        for j in range(n):
+            for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+                dense[(i * n + j) * n + block.pattern.indices[e]] = W[i * nnz + e]
+    return norms_below(block, dense, bound)
+
+
 cdef void store(const Source *source, const Block *block, floating *out) noexcept nogil:
     """Put the block's L, without scale and weights, in the places of its W; zeros in."""
     cdef Py_ssize_t nnz = block.active.nnz, i, j, e, at
@@ -473,7 +511,8 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
     cdef size_t itemsize
     cdef bint single
     cdef int status = TO_DOUBLE
-    if largest == 0.0:
+    if largest == 0.0 or options.max_iter > 0 and minimiser_is_zero(block, W,
+                                                                    <floating *> block.dense):
         outcome.converged = True
         return MVSC_OK
     single = (floating is float or (
