@@ -288,6 +288,20 @@ def test_columns_that_outweigh_all_others_are_named(load, columns, number):
     model.fit([views["first"], *scaled])
 
 
+@pytest.mark.parametrize(("number", "columns"), [(3, "[0-2], [0-2], [0-2]"), (5, ".*5 in all")])
+def test_equally_large_columns_among_many_are_named(number, columns):
+    X = np.random.default_rng(0).uniform(1, 2, (60, 60))
+    X[:, :number] *= 40
+    with pytest.warns(UserWarning, match=rf"of rows: {columns}.* of view 0 \(99"):
+        TLRR(3, max_iter=0, random_state=0).fit([X, X])
+
+
+def test_a_twice_as_large_column_among_few_is_passed_over():
+    X = np.random.default_rng(0).uniform(1, 2, (60, 6))
+    X[:, 0] *= 2
+    TLRR(3, max_iter=0, random_state=0).fit([X, X])
+
+
 @pytest.mark.filterwarnings("ignore:the labels agree little")
 def test_real_views_are_passed_over(load_shared):
     for name in ("uci_digit", "orl_3view", "yaleb10", "yale_3view", "orl_4view", "scene15"):

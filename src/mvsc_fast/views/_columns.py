@@ -13,10 +13,9 @@ from ._frames import check_same_columns, shown, view_title
 from ._rows import is_constant, spread, unit_rows
 
 FEW_COLUMNS = 4
-# Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
-# it is at most .71, except for the morphological features of the digits (1.0), which are useful
-# together with other views. In unscaled tables of measurements it is .98 and more in all views.
-MAX_SHARE = 0.9
+# A few columns outweigh the others if the effective number of columns is below both, the number and
+# the share of all. Most tables of unlike units have 1 to 3; iris, of like units, has .6 of all.
+MAX_EFFECTIVE, MAX_EFFECTIVE_SHARE = 6, 0.33
 SHARE_SAMPLES = 300  # number of samples on which shares are estimated
 # Last words of names that columns of labels, outcomes and ids often have.
 NO_FEATURES = frozenset(
@@ -162,7 +161,7 @@ def warn_of_columns(views, names, columns, lifts=None):
             which = which if columns[i] is None else [columns[i][j] for j in which]
             parts.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
         warn_user(
-            f"a few columns make up nearly all of the squared length of rows: {', '.join(parts)}. "
+            f"a few columns make up most of the squared length of rows: {', '.join(parts)}. "
             'Similarities hardly depend on the others: scale columns with scale="standard", or '
             "--scale standard of mvsc-fast cluster",
         )
@@ -180,21 +179,20 @@ def count_values(X):
 
 
 def _largest_columns(X, is_lifted=False):
-    """The one or two columns with nearly all of the squared length of rows, and their share."""
-    X = X[:, :-1] if is_lifted else X  # the last column is the length
-    if X.shape[1] < FEW_COLUMNS:
-        return None
+    """The columns that outweigh the others, and their share of the squared length of rows.
+
+    The effective number of columns is the squared sum of their shares over the sum of their
+    squared shares: k for k equally large columns beside columns of zeros.
+    """
     X = X[spread(X.shape[0], SHARE_SAMPLES)]
-    U = X if is_lifted else unit_rows(X)
+    U = X[:, :-1] if is_lifted else unit_rows(X)  # the last lifted column is the length
     # The mean squared entries of unit rows are shares of the squared length.
-    share = np.asarray(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
-    share = share.ravel()
-    which = np.argsort(-share, kind="stable")[:2]
-    total = share.sum()
-    if total == 0 or share[which].sum() <= MAX_SHARE * total:
+    share = np.ravel(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
+    total, squares = share.sum(), share @ share
+    if total**2 >= min(MAX_EFFECTIVE, MAX_EFFECTIVE_SHARE * len(share)) * squares:
         return None
-    share = share[which] / total
-    return (which[:1], share[0]) if share[0] > MAX_SHARE else (which, share.sum())
+    which = np.argsort(-share, kind="stable")[: round(total**2 / squares)]
+    return which, share[which].sum() / total
 
 
 def warn_of_names(titles, columns):
