@@ -14,7 +14,7 @@ from conftest import examples, random_similarities
 from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
-from native_calls import MISTAKES, OVERLAPS, SIZES, SOLVERS, TESTS, Options, Status, call_tlrr
+from native_calls import FILL, MISTAKES, OVERLAPS, SIZES, SOLVERS, TESTS, Options, Status, call_tlrr
 from threadpoolctl import threadpool_limits
 
 from mvsc_fast.solvers import tlrr
@@ -195,6 +195,7 @@ def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
     if changes.get("mistake") in ("W", "options") or "options_size" in changes:  # read by all
         assert answer["size_status"] == answer["screen_status"] == status
     assert answer["intact"] and len(answer["message"]) > 5
+    assert answer["status"] == Status.OK or set(answer["L"]) <= {FILL}  # unchanged
 
 
 def test_options_without_their_optional_fields_are_served(probe):

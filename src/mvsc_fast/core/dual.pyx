@@ -571,7 +571,7 @@ cdef int build_and_solve(const floating *data, floating *out, const Problem *pro
             block.root[a] = sqrt(options.sample_weight[members[a]])
     if not build_pattern(data, source, problem.labels, members, memory.local, capacity,
                          &block.pattern):
-        return MVSC_BAD_ARGUMENT        # labels or blocks of another problem
+        return MVSC_BAD_ARGUMENT        # a pattern that is not symmetric
     return solve_block(data, source, out, &block, index, options, &memory.outcomes[index],
                        problem.watch)
 
@@ -626,7 +626,7 @@ cdef int dual_solve(
     """Solve large blocks one by one on all threads, then small ones side by side; a status."""
     cdef Problem problem
     cdef DualMemory *memory = &problem.memory
-    cdef Py_ssize_t n_blocks = blocks.n_blocks, largest = 0, b
+    cdef Py_ssize_t n_blocks = blocks.n_blocks, b
     problem.source, problem.labels, problem.blocks = source, labels, blocks
     problem.options, problem.watch = options, watch
     lay_out_dual(arena, source.v, source.n, sizeof(floating), blocks, options.n_threads, memory)
@@ -634,9 +634,6 @@ cdef int dual_solve(
     memset(memory.outcomes, 0, n_blocks * sizeof(Outcome))
     for b in range(n_blocks):
         memory.outcomes[b].failed_view = memory.outcomes[b].failed_row = -1
-        largest = max(largest, memory.starts[b + 1] - memory.starts[b])
-    if largest != blocks.largest:
-        return MVSC_BAD_ARGUMENT
     for b in range(n_blocks):
         if memory.starts[b + 1] - memory.starts[b] > SMALL_BLOCK:
             memory.outcomes[b].status = build_and_solve(data, out, &problem, memory.blocks, b,

@@ -2,7 +2,7 @@
 
 from cython cimport floating
 from libc.math cimport fmax, fmin, frexp, ldexp
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from . cimport loops
 from .api cimport (
@@ -87,17 +87,6 @@ cdef int tlrr_screen(
     return MVSC_OK if blocks.largest <= MAX_SLICE else MVSC_TOO_LARGE
 
 
-cdef bint numbered_by_first_sample(const Py_ssize_t *labels, Py_ssize_t n,
-                                   Py_ssize_t n_blocks) noexcept nogil:
-    """Whether labels number ``n_blocks`` blocks as screening does."""
-    cdef Py_ssize_t j, found = 0
-    for j in range(n):
-        if not 0 <= labels[j] <= found:
-            return False
-        found += labels[j] == found
-    return found == n_blocks
-
-
 cdef Py_ssize_t *lay_out_labels(Arena *arena, Py_ssize_t n) noexcept nogil:
     """Room for the labels of a problem that is screened inside."""
     return <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
@@ -154,7 +143,7 @@ cdef int tlrr_solve(
     floating *out,              # OUT  L, in the layout of data
     const mvsc_tlrr_options *options,
     const Py_ssize_t *labels,   # of tlrr_screen for the same source and options, and
-    const mvsc_tlrr_blocks *blocks,     # its blocks; both NULL: found here
+    const mvsc_tlrr_blocks *blocks,     # its blocks: others are refused; or both NULL
     void *workspace,
     size_t bytes,
     mvsc_tlrr_result *result,   # OUT  all but the size field
@@ -163,7 +152,7 @@ cdef int tlrr_solve(
     cdef Watch watch
     cdef Arena arena = arena_at(workspace), counted = counting_arena()
     cdef mvsc_tlrr_blocks found
-    cdef Py_ssize_t *own_labels
+    cdef Py_ssize_t *found_labels
     cdef size_t size = result.size, needed
     cdef int status
     memset(result, 0, sizeof(mvsc_tlrr_result))
@@ -175,14 +164,15 @@ cdef int tlrr_solve(
         lay_out_labels(&counted, source.n)
         if bytes < workspace_bytes(&counted):
             return MVSC_SMALL_WORKSPACE
-        own_labels = lay_out_labels(&arena, source.n)
-        if labels == NULL:
-            status = tlrr_screen(data, source, options, own_labels, &found)
-            labels, blocks = own_labels, &found
-        elif numbered_by_first_sample(labels, source.n, blocks.n_blocks):
-            status = prepare(data, source, options)
-        else:
+        # Other blocks would split the problem where the minimiser does not.
+        found_labels = lay_out_labels(&arena, source.n)
+        status = tlrr_screen(data, source, options, found_labels, &found)
+        if status == MVSC_OK and labels != NULL and (
+                blocks.n_blocks != found.n_blocks or blocks.largest != found.largest
+                or blocks.n_tubes != found.n_tubes
+                or memcmp(labels, found_labels, source.n * sizeof(Py_ssize_t)) != 0):
             status = MVSC_BAD_ARGUMENT
+        labels, blocks = found_labels, &found
     if status == MVSC_OK:
         status = tlrr_workspace(source.v, source.n, sizeof(floating), options, blocks, &needed)
     if status != MVSC_OK:

@@ -190,8 +190,8 @@ typedef struct {
                                const mvsc_tlrr_blocks *blocks, size_t *bytes);
 
     /* Solve TLRR for W (v, n, n) into L of the same shape and type. W must be exactly symmetric.
-     * `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these options; if both are
-     * NULL, the samples are screened again. The workspace may have any alignment. Results are equal
+     * `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these options, others are
+     * MVSC_BAD_ARGUMENT, or both are NULL. The workspace may have any alignment. Results are equal
      * to those of mvsc_fast.solvers.tlrr, to the last bit. `result`, which contains the
      * certificate, may be NULL. */
     int (*tlrr_solve)(const mvsc_tensor *W, const mvsc_tlrr_options *options,

@@ -176,9 +176,10 @@ def solve(
 def _check(status, data, lam):
     """Raise the exception for a status that argument checks do not cover."""
     if status == MVSC_OUT_OF_RANGE:
+        largest = float(np.abs(data).max(initial=0))
         raise ValueError(
-            f"lam={lam:g} with entries of W up to {float(np.abs(data).max(initial=0)):.3g} is out "
-            "of the range of numbers: rescale W or change lam"
+            f"lam={lam:g} with entries of W up to {largest:.3g} is out of the range of numbers: "
+            "rescale W or change lam"
         )
     if status != MVSC_OK:
         raise RuntimeError(f"the compiled core returned status {status}; please report this as a "
