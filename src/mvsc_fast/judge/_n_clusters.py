@@ -16,6 +16,7 @@ from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
 from ..views._passes import drawn
 from ..views._read import read_views
+from ..views._rows import equal_samples
 from ..views._scaling import check_scale
 from ._levels import (
     SURE_PREDICTABILITY,
@@ -178,7 +179,8 @@ def suggest_n_clusters(
         Constant views and views without repeated structure are excluded with a warning. As in
         `fit`, columns that need scaling are reported by a warning.
     max_clusters : int, default=50
-        Largest number of clusters to evaluate; at most a third of the number of samples are.
+        Largest number of clusters to evaluate; at most a third of the number of samples are, and
+        as many as there are distinct samples.
     max_samples : int, default=1000
         Maximum number of samples to use. If there are more samples, a uniform subsample of this
         size is used.
@@ -198,7 +200,7 @@ def suggest_n_clusters(
     Raises
     ------
     ValueError
-        If a view or a parameter is invalid, or there are fewer than 6 samples.
+        If a view or a parameter is invalid, if there are fewer than 6 samples, or all are equal.
 
     Examples
     --------
@@ -219,9 +221,13 @@ def suggest_n_clusters(
             f"{source.n_samples} samples: at least {2 * MIN_PER_CLUSTER} are needed to count "
             "clusters"
         )
-    # The cost grows with samples times counts, so a sample is used, and its size limits the counts.
+    # The cost grows with samples times counts, so a sample is used, and its size limits the counts,
+    # as does the number of distinct samples.
     sample = drawn(source, max_samples, 2 * MIN_PER_CLUSTER, seed, scale=scale)
-    largest = min(max_clusters, len(sample.samples) // MIN_PER_CLUSTER)
+    distinct = 1 + equal_samples([view.rows for view in sample.views], sample.keys)[-1]
+    largest = min(max_clusters, len(sample.samples) // MIN_PER_CLUSTER, int(distinct))
+    if largest < 2:
+        raise ValueError("all samples are equal: they have no clusters to count")
     # Every graph is cut at every count. The graphs then vote: those whose labels are more
     # predictable have larger weights.
     with use_threads(n_threads, len(sample.samples)) as n_threads:
