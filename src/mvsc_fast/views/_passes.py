@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
-from .._utils.validation import check_clusters
 from ._columns import count_values, warn_of_columns
 from ._facts import (
     Summary,
@@ -121,7 +120,11 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     warn_of_zeros(summary.zeros)
     warn_of_zero_rows(summary.views, source.titles)
     samples = np.setdiff1d(np.arange(source.n_samples), summary.lost, assume_unique=True)
-    check_clusters(max(n_clusters, 2), len(samples))
+    if len(samples) < max(n_clusters, 2):
+        raise ValueError(
+            f"samples that have any view: {len(samples) or 'none'} of {source.n_samples}, but at "
+            f"least {max(n_clusters, 2)} are needed"
+        )
 
     # The scaled rows of some samples, with filled cells
     scalings = fit_scalings(source, scale, summary.views)
