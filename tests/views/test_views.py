@@ -292,7 +292,7 @@ def test_columns_that_outweigh_all_others_are_named(load, columns, number):
 def test_equally_large_columns_among_many_are_named(number, columns):
     X = np.random.default_rng(0).uniform(1, 2, (60, 60))
     X[:, :number] *= 40
-    with pytest.warns(UserWarning, match=rf"of rows: {columns}.* of view 0 \(99"):
+    with pytest.warns(UserWarning, match=rf"of rows: {columns}.* of view 0 \(9"):
         TLRR(3, max_iter=0, random_state=0).fit([X, X])
 
 
