@@ -43,6 +43,7 @@ def test_factors_of_rows_and_rounding_errors_change_no_label(views):
         np.testing.assert_array_equal(fitted(other).labels_, labels)
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little")
 @pytest.mark.parametrize("max_samples", ["auto", 40])
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
 def test_ties_have_one_label_in_any_order(views, wrap, max_samples):

@@ -73,7 +73,9 @@ def test_other_methods_cluster_scaled_columns(views, method):
         assert mean == pytest.approx(whole[0][:, feature].mean())
 
 
-@pytest.mark.filterwarnings("ignore:view 0 lacks", "ignore:a few columns")
+@pytest.mark.filterwarnings(
+    "ignore:view 0 lacks", "ignore:a few columns", "ignore:the labels agree"
+)
 def test_means_and_deviations_are_exact():
     """As right as the data, for any order of magnitude, block and order of the rows."""
     rng = np.random.default_rng(0)
