@@ -1,3 +1,5 @@
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+
 # Bindings take the address of an array instead of a typed memoryview, because Cython compiles
 # memoryview code again for every dtype, rank and module.
 
@@ -12,7 +14,10 @@ cdef inline void *memory(array, dtype, shape=None, name="array") except? NULL:
     if array.dtype != dtype or not array.flags.c_contiguous:
         raise ValueError(f"{name} must be a C-contiguous array of {dtype!r}, got {array.dtype!r} "
                          f"with strides {array.strides}")
-    return <void *> <size_t> array.__array_interface__["data"][0]
+    cdef Py_buffer buffer                       # whose address takes a tenth of the interface's time
+    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+    PyBuffer_Release(&buffer)
+    return buffer.buf
 
 
 cdef inline Py_ssize_t check_pattern(indptr, indices, Py_ssize_t first, Py_ssize_t last,
