@@ -1,10 +1,13 @@
-"""Python binding of the proximal maps and of the fused passes on (v, m, n) tensors.
+"""Python binding of the proximal maps and of the fused passes on (v, m, n) tensors and on views.
 
 Tensors are C-contiguous, so that ``T[i]`` is the frontal slice of view i, ``T[:, j, :]`` the
 v x n slice of row j, and ``T[:, j, k]`` a tube. All kernels work in place, release the GIL, take
 float32 and float64, and write each output from one thread only, so that the thread count never
 changes a result.
 """
+
+from cython cimport floating
+from libc.math cimport INFINITY
 
 from mvsc_fast._utils.memory cimport memory
 
@@ -266,3 +269,83 @@ def snn_pass(
         else:
             change = snn_sweep(<double **> x, &snn, products, n_threads, scratch)
     return change, gram
+
+
+# ------------------------------------------------------------------ cells of a view
+
+cdef Py_ssize_t _scan(
+    const floating *X,          # IN   n x d, C-contiguous
+    Py_ssize_t n,
+    Py_ssize_t d,
+    floating *least,            # OUT  d, the smallest value of each column
+    floating *largest,          # OUT  d, the largest absolute value of each column
+    Py_ssize_t *gaps,           # OUT  n, the number of NaN in each row
+    char *blank,                # OUT  n, whether a row has neither positive nor negative values
+    double *limits,             # OUT  2, the smallest and the largest absolute value of all
+) noexcept nogil:
+    """See `scan_cells`; returns the number of NaN."""
+    cdef Py_ssize_t i, k, n_gaps, n_values, total = 0
+    cdef const floating *row
+    cdef floating x, size
+    for k in range(d):
+        least[k], largest[k] = INFINITY, -INFINITY
+    # Conditional expressions on columns, which compilers turn into vector code; NaN changes none.
+    for i in range(n):
+        row = X + i * d
+        n_gaps, n_values = 0, 0
+        for k in range(d):
+            x = row[k]
+            size = abs(x)
+            least[k] = x if x < least[k] else least[k]
+            largest[k] = size if size > largest[k] else largest[k]
+            n_gaps += x != x
+            n_values += size > 0
+        gaps[i], blank[i] = n_gaps, n_values == 0
+        total += n_gaps
+    limits[0], limits[1] = INFINITY, -INFINITY
+    for k in range(d):
+        limits[0] = min(limits[0], <double> least[k])
+        limits[1] = max(limits[1], <double> largest[k])
+    return total
+
+
+def scan_cells(X):
+    """What one pass over a view finds; NaN is a missing cell, and no value.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        float32 or float64, C-contiguous.
+
+    Returns
+    -------
+    least, entry : float
+        The smallest value, and the largest absolute value; infinite and negative infinite if there
+        is none.
+    n_gaps : int
+        The number of missing cells.
+    largest : ndarray of shape (d,), of the type of X
+        The largest absolute value of each column; negative infinity if it has none.
+    gaps : ndarray of shape (n,), intp
+        The number of missing cells of each row.
+    blank : ndarray of shape (n,) of bool
+        Rows whose cells are all zero or missing.
+    """
+    cdef Py_ssize_t n = X.shape[0], d = X.shape[1]
+    cdef bint single = X.dtype == np.float32
+    cdef double limits[2]
+    cdef Py_ssize_t n_gaps
+    dtype = np.float32 if single else np.float64
+    extremes, gaps, blank = np.empty((2, d), dtype), np.empty(n, np.intp), np.empty(n, np.bool_)
+    cdef void *x = memory(X, dtype)
+    cdef void *columns = memory(extremes, dtype)
+    cdef Py_ssize_t *gap = <Py_ssize_t *> memory(gaps, np.intp)
+    cdef char *is_blank = <char *> memory(blank, np.bool_)
+    with nogil:
+        if single:
+            n_gaps = _scan(<float *> x, n, d, <float *> columns, <float *> columns + d, gap,
+                           is_blank, limits)
+        else:
+            n_gaps = _scan(<double *> x, n, d, <double *> columns, <double *> columns + d, gap,
+                           is_blank, limits)
+    return limits[0], limits[1], n_gaps, extremes[1], gaps, blank

@@ -63,10 +63,10 @@ class Predictor:
         self._predict(views, scores, n_threads)
         return scores
 
-    def predictions(self, views, n_threads=1):
+    def predictions(self, views, facts, n_threads=1):
         """Labels, their margins, and which samples are unlike the fitted ones and have all views.
 
-        See `mvsc_model_margins`.
+        See `mvsc_model_margins`. ``facts`` are the `ViewFacts` of the views.
 
         Returns
         -------
@@ -76,7 +76,10 @@ class Predictor:
         out = np.empty(len(scores), dtype=PREDICTION)
         out["label"] = self._predict(views, scores, n_threads)
         out["margin"], out["unlike"] = self.model.margins(scores)
-        out["complete"] = ~np.any([missing_rows(views[i]) for i in self._used], axis=0)
+        out["complete"] = 1
+        for i in self._used:
+            if facts[i].n_missing:
+                out["complete"] &= ~missing_rows(views[i])
         return out
 
     def warn_of_rows(self, facts, titles):
@@ -98,14 +101,14 @@ class Predictor:
 
         It is a warning if they are more than by chance, else a note for ``log``.
         """
-        complete = predictions["complete"] == 1
-        far, m = np.count_nonzero(predictions["unlike"][complete] == 1), np.count_nonzero(complete)
         if not self.has_limits:
             return
+        unlike = predictions["unlike"][predictions["complete"] == 1]
+        far, m = np.count_nonzero(unlike == 1), len(unlike)
         if m == 0:
             log("no new sample has all views, so the share of unlike ones is not known")
             return
-        of_all_views = "" if m == len(complete) else " with all views"
+        of_all_views = "" if m == len(predictions) else " with all views"
         subject = f"{far} of {counted(m, 'new sample')}{of_all_views} ({far / m:.1%})"
         verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
         sentence = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
@@ -130,7 +133,8 @@ class Predictor:
         rows = [views[i] for i in self._used]
         dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
         if all(isinstance(X, np.ndarray) for X in rows):
-            rows = [np.require(X, dtype, "CA") for X in rows]
+            is_ready = all(X.dtype == dtype and X.flags.carray for X in rows)
+            rows = rows if is_ready else [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
         # Sparse rows become dense in blocks of bounded size.
         m, labels = rows[0].shape[0], []

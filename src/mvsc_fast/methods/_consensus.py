@@ -268,7 +268,7 @@ class ConsensusTLRR(MultiViewClusterer):
             if len(sample.samples) < source.n_samples:
                 progress.stage("prediction")
             predictor = partial(learned["predictor_"], n_threads=source.threads(n_threads))
-            labels, _ = label_rows(source, predictor, learned["samples_"], learned["labels_"])
+            labels = label_rows(source, predictor, learned["samples_"], learned["labels_"])
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         # The model keeps no more than ``store`` allows.
         if self.store != "all":

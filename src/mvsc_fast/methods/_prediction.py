@@ -23,8 +23,7 @@ from ..judge._model_file import names_in, with_names
 from ..judge._predictor import PREDICTION, Predictor
 from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, has_names_by_view, with_absent
-from ..views._facts import warn_of_lost, warn_of_zeros
-from ..views._passes import label_rows
+from ..views._facts import Summary, refuse, summarise, warn_of_lost, warn_of_zeros
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
@@ -212,18 +211,29 @@ def predicted_rows(model, X):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
-    # No row has a label yet.
-    no_samples, no_rows = np.empty(0, dtype=np.intp), np.empty(0, dtype=PREDICTION)
+    summaries: list[Summary] | None = None if source.is_lazy else []
     with use_threads(model.n_threads, source.n_samples) as n_threads:
         call = partial(predictor.predictions, n_threads=source.threads(n_threads))
-        rows, summary = label_rows(source, call, no_samples, no_rows)
+        arguments = call, source.titles, source.columns, summaries
+        rows = source.per_row(_predicted, PREDICTION, *arguments)
     # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
-    if summary is None:
+    if summaries is None:
         return rows, None
+    summary = summaries[0]
     predictor.warn_of_rows(summary.views, source.titles)
     warn_of_zeros(summary.zeros)
     warn_of_lost(np.flatnonzero(rows["label"] < 0))
     return rows, summary.views
+
+
+def _predicted(first, views, predict, titles, columns, summaries):
+    """What ``predict`` tells of one block, whose summary is added to that of the blocks before."""
+    summary = summarise(first, views)
+    refuse(summary.bad, titles, columns)
+    # One for all blocks, because that of a wide view is large.
+    if summaries is not None:
+        summaries[:] = [summaries[0] + summary if summaries else summary]
+    return predict(views, summary.views)
 
 
 def native_model(model, names, columns, **facts):

@@ -68,7 +68,7 @@ def loaded(source, *, missing=False):
     for X, facts, title, columns in zip(
         memory, summary.views, memory.titles, memory.columns, strict=True
     ):
-        if not (facts.n_missing or facts.is_partial or facts.largest.max() == np.inf):
+        if not (facts.n_missing or facts.is_partial or facts.entry == np.inf):
             continue
         rows = np.flatnonzero(missing_rows(X))
         if len(rows):

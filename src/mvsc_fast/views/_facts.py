@@ -1,10 +1,13 @@
 """What the rows of views say before they are used: gaps, zeros, extremes, and what is refused."""
 
+import operator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
+from .._kernels import scan_cells
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_memory, first_cell, not_finite, shown_cell
 from ._frames import shown
@@ -22,8 +25,8 @@ class ViewFacts(NamedTuple):
     Attributes
     ----------
     n_samples : int
-    least : float
-        The smallest value.
+    least, entry : float
+        The smallest value, and the largest absolute value.
     largest : ndarray of shape (d,)
         The largest absolute value of each column; negative infinity if it has none.
     n_zero : int
@@ -38,6 +41,7 @@ class ViewFacts(NamedTuple):
 
     n_samples: int
     least: float
+    entry: float
     largest: np.ndarray
     n_zero: int
     n_missing: int = 0
@@ -48,6 +52,7 @@ class ViewFacts(NamedTuple):
         return ViewFacts(
             self.n_samples + other.n_samples,
             min(self.least, other.least),
+            max(self.entry, other.entry),
             np.maximum(self.largest, other.largest),
             self.n_zero + other.n_zero,
             self.n_missing + other.n_missing,
@@ -109,9 +114,9 @@ def summarised(source, log=None):
 def summarise(first, views):
     """The `Summary` of one block."""
     facts, missing, blank = zip(*map(view_facts, views), strict=True)
-    lacks_all = np.logical_and.reduce(missing)
-    is_zero = np.logical_and.reduce(blank) & ~lacks_all
-    is_finite = all(view.largest.max() < np.inf and not view.is_partial for view in facts)
+    lacks_all = reduce(operator.and_, missing)
+    is_zero = reduce(operator.and_, blank) & ~lacks_all
+    is_finite = all(view.entry < np.inf and not view.is_partial for view in facts)
     return Summary(
         list(facts),
         first + np.flatnonzero(lacks_all),
@@ -126,35 +131,25 @@ def view_facts(X):
     Blank rows have zeros, or missing cells, alone.
     """
     n, d = X.shape
-    sparse = scipy.sparse.issparse(X)
-    blank = zero_or_missing_rows(X)
-    # Extremes of columns. Entries that are not stored are zeros.
-    if sparse:
+    if not scipy.sparse.issparse(X):
+        least, entry, n_gaps, largest, gaps, blank = scan_cells(X)
+        if n_gaps == 0:  # as nearly all views
+            facts = ViewFacts(n, least, entry, largest, np.count_nonzero(blank))
+            return facts, np.zeros(n, dtype=bool), blank
+        missing = 2 * gaps > d
+        n_cells = int(gaps[~missing].sum())
+        is_partial = n_cells > 0 or bool((gaps[missing] < d).any())
+    else:
+        # Entries that are not stored are zeros.
         least = float(np.fmin.reduce(X.data, initial=0.0 if X.nnz < n * d else np.inf))
         largest = np.zeros(d, dtype=X.dtype)
         np.fmax.at(largest, X.indices, abs(X.data))
-        has_missing = bool(np.isnan(X.data).any())
-    else:
-        low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
-        if has_missing := bool(np.isnan(low).any()):
-            low = np.fmin.reduce(X, axis=0, initial=np.inf)
-            high = np.fmax.reduce(X, axis=0, initial=-np.inf)
-        least, largest = float(low.min()), np.maximum(high, -low)
-    if not has_missing:  # as nearly all views
-        facts = ViewFacts(n, least, largest, np.count_nonzero(blank))
-        return facts, np.zeros(n, dtype=bool), blank
-
-    # Missing rows and, in all others, missing cells
-    missing = missing_rows(X)
-    n_missing, n_zero = np.count_nonzero(missing), np.count_nonzero(blank & ~missing)
-    if sparse:
+        missing, blank = missing_rows(X), zero_or_missing_rows(X)
         n_cells, is_partial = 0, bool(np.isnan(X[~missing].data).any())  # which is refused
-        largest = largest if n_missing < n else np.full(d, -np.inf)
-    else:
-        is_nan = np.isnan(X)
-        n_cells = np.count_nonzero(is_nan[~missing])
-        is_partial = n_cells > 0 or not is_nan[missing].all()
-    facts = ViewFacts(n, least, largest, n_zero, n_missing, n_cells, is_partial)
+        largest = largest if n == 0 or not missing.all() else np.full(d, -np.inf)
+        entry = float(largest.max())
+    n_missing, n_zero = np.count_nonzero(missing), np.count_nonzero(blank & ~missing)
+    facts = ViewFacts(n, least, entry, largest, n_zero, n_missing, n_cells, is_partial)
     return facts, missing, blank
 
 

@@ -127,7 +127,7 @@ def refusal(title, kind, column=None):
 def shown(*names):
     """Names for a message, truncated after the third; NumPy's scalars as Python's."""
     text = ", ".join(
-        repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]
+        [repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]]
     )
     return text if len(names) <= SHOWN else f"{text}, ... ({len(names)} in all)"
 

@@ -11,14 +11,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from ._columns import count_values, warn_of_columns
-from ._facts import (
-    Summary,
-    refuse,
-    summarise,
-    summarised,
-    warn_of_zero_rows,
-    warn_of_zeros,
-)
+from ._facts import summarised, warn_of_zero_rows, warn_of_zeros
 from ._lift import Lift, lifted
 from ._missing import filled, mean_row
 from ._rows import (
@@ -222,37 +215,23 @@ def _frequent(present, titles):
 
 
 def label_rows(source, predict, samples, labels):
-    """Labels of all rows of a source, given those of some samples, and the `Summary` of the rows.
+    """Labels of all rows of a source, which were checked, given those of some samples.
 
-    ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend. Rows
-    without any view have the label -1. The summary is None if all samples have labels, or if the
-    source is lazy.
+    ``predict(views)`` computes labels of rows, each from its row alone, and -1 for rows without
+    any view; ``samples`` ascend.
     """
     if len(samples) == source.n_samples:
-        return source.labels_like(labels), None
-    summaries: list[Summary] | None = None if source.is_lazy else []
-    arguments = (predict, samples, labels, source.titles, source.columns, summaries)
-    rows = source.per_row(_labelled, labels.dtype, *arguments)
-    return rows, summaries[0] if summaries else None
+        return source.labels_like(labels)
+    return source.per_row(_labelled, labels.dtype, predict, samples, labels)
 
 
-def _labelled(first, views, predict, samples, labels, titles, columns, summaries):
-    """Labels of one block, whose summary is added to that of the blocks before it."""
-    summary = summarise(first, views)
-    refuse(summary.bad, titles, columns)
-    # One for all blocks, because that of a wide view is large.
-    if summaries is not None:
-        summaries[:] = [summaries[0] + summary if summaries else summary]
-
-    # Samples with labels keep them, samples without any view have -1, and others are predicted.
+def _labelled(first, views, predict, samples, labels):
+    """Labels of one block: samples with labels keep them, and others are predicted."""
     n = views[0].shape[0]
     low, high = np.searchsorted(samples, [first, first + n])
-    out, is_unlabelled = np.full(n, -1, dtype=labels.dtype), np.ones(n, dtype=bool)
+    out, is_unlabelled = np.empty(n, dtype=labels.dtype), np.ones(n, dtype=bool)
     positions = samples[low:high] - first
-    out[positions] = labels[low:high]
-    is_unlabelled[positions] = is_unlabelled[summary.lost - first] = False
-    if is_unlabelled.all():
-        return predict(views)
+    out[positions], is_unlabelled[positions] = labels[low:high], False
     if is_unlabelled.any():
         out[is_unlabelled] = predict([X[is_unlabelled] for X in views])
     return out

@@ -72,7 +72,7 @@ def fit_scalings(source, scale, facts):
         views if they are used as they are.
     """
     if scale is None:
-        entries = [max(0.0, float(view.largest.max())) for view in facts]
+        entries = [max(0.0, view.entry) for view in facts]
         return _powers(entries, source.n_features, source.dtype)
     # The leading digit of the largest value of each column counts 2^(18 * place).
     places = [(np.frexp(np.maximum(view.largest, 0))[1] - 1) // DIGIT_BITS for view in facts]
