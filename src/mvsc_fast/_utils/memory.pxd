@@ -14,7 +14,7 @@ cdef inline void *memory(array, dtype, shape=None, name="array") except? NULL:
     if array.dtype != dtype or not array.flags.c_contiguous:
         raise ValueError(f"{name} must be a C-contiguous array of {dtype!r}, got {array.dtype!r} "
                          f"with strides {array.strides}")
-    cdef Py_buffer buffer                       # whose address takes a tenth of the interface's time
+    cdef Py_buffer buffer  # whose address takes a tenth of the time of the array interface
     PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
     PyBuffer_Release(&buffer)
     return buffer.buf
