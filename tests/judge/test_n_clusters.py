@@ -108,6 +108,7 @@ def test_confidence_and_levels_follow_from_the_curves(distance):
     assert all(b - a >= max(1, 0.1 * a) for a, b in pairs)
 
 
+@pytest.mark.filterwarnings("ignore:a few columns make up most")
 def test_two_numbers_that_are_about_as_good_are_not_sure():
     rng = np.random.default_rng(0)
     y = np.arange(120) % 4
@@ -149,6 +150,7 @@ def test_digits_of_the_package_are_ten():
     assert min(abs(c - 10) for c in result.candidates) <= 1
 
 
+@pytest.mark.filterwarnings("ignore:a few columns make up most")
 def test_a_group_within_a_cluster_is_named_but_none_in_noise(views_with_small_group):
     views, small_group = views_with_small_group
     result = suggest_n_clusters(views, max_clusters=2, random_state=0)
