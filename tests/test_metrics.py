@@ -25,8 +25,8 @@ def brute_force(y_true, y_pred):
     together_true = np.array([y_true[i] == y_true[j] for i, j in pairs])
     together_pred = np.array([y_pred[i] == y_pred[j] for i, j in pairs])
     both = (together_true & together_pred).sum()
-    precision = both / together_pred.sum() if together_pred.any() else 0.0
-    recall = both / together_true.sum() if together_true.any() else 0.0
+    precision = both / together_pred.sum() if together_pred.any() else 1 - together_true.any()
+    recall = both / together_true.sum() if together_true.any() else 1 - together_pred.any()
     purity = sum(np.bincount(y_true[y_pred == c]).max() for c in set(y_pred)) / len(y_true)
     chance = together_true.sum() * together_pred.sum() / len(pairs)
     possible = (together_true.sum() + together_pred.sum()) / 2 - chance
@@ -37,6 +37,7 @@ def brute_force(y_true, y_pred):
 @given(labels, labels)
 @example([0, 1, 2, 3], [0, 0, 1, 1])  # no pair is in a class, and then in a cluster
 @example([0, 0, 1, 1], [0, 1, 2, 3])
+@example([0, 1, 2, 3], [3, 1, 0, 2])  # no pair at all, and nothing wrong
 @example([0, 0, 0, 0], [0, 0, 0, 1])  # half of the pairs of a class are in a cluster
 @example([0, 0, 0, 1], [0, 0, 0, 0])
 def test_equal_to_the_definitions(y_true, y_pred):

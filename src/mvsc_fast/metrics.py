@@ -66,15 +66,19 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     table = contingency_matrix(y_true, y_pred)
     rows, columns = linear_sum_assignment(table, maximize=True)
     (_, false_pos), (false_neg, true_pos) = pair_confusion_matrix(y_true, y_pred)
-    precision = true_pos / (true_pos + false_pos) if true_pos + false_pos else 0.0
-    recall = true_pos / (true_pos + false_neg) if true_pos + false_neg else 0.0
+    wrong = false_pos + false_neg
+    # Without a pair to be found, or among those that were found, all is right if nothing is wrong.
+    precision, recall, f1 = (
+        float(true_pos / total) if total else float(wrong == 0)
+        for total in (true_pos + false_pos, true_pos + false_neg, true_pos + wrong / 2)
+    )
     return {
         "acc": float(table[rows, columns].sum() / len(y_true)),
         "nmi": float(normalized_mutual_info_score(y_true, y_pred)),
         "ari": float(adjusted_rand_score(y_true, y_pred)),
-        "f1": float(2 * precision * recall / (precision + recall)) if true_pos else 0.0,
-        "precision": float(precision),
-        "recall": float(recall),
+        "f1": f1,
+        "precision": precision,
+        "recall": recall,
         "purity": float(table.max(axis=0).sum() / len(y_true)),
     }
 
