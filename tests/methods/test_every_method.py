@@ -58,6 +58,7 @@ def test_permuting_samples_permutes_labels_and_what_is_learned(name):
     first = clone(VARIANTS[name]).fit(views)
     second = clone(VARIANTS[name]).fit([X[order] for X in views])
     assert adjusted_rand_score(first.labels_[order], second.labels_) == 1
+    assert first.labels_.dtype == np.int64
     for attribute, expected in learned(first).items():
         if expected.ndim == 3:
             expected = expected[:, order][:, :, order]

@@ -206,7 +206,7 @@ def _align(views, run, n_clusters, n_neighbors, normalize, init):
         objective.append(float(np.linalg.norm(distance)))
         changes.append(_change(objective))
         run.record(max(changes[-2:]), objective=objective[-1])
-    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    labels = np.unique(labels, return_inverse=True)[1]
     return labels, combined, weights / weights.sum()
 
 

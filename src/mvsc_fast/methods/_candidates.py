@@ -125,7 +125,7 @@ def kmeans_labels(points, c, start):
         # k-means would warn of fewer distinct rows than clusters, which a fit reports itself.
         c = min(c, distinct_rows(points[spread(len(points), KMEANS_ROWS)]))
         starts = partial(even_starts, offset=start)
-    return assign(points, c, init=starts, n_init=1).astype(np.int64)
+    return assign(points, c, init=starts, n_init=1)
 
 
 def tabulate(labellings):

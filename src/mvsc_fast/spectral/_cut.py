@@ -159,7 +159,7 @@ def assign(
             model.fit(rows[spread(len(rows), KMEANS_ROWS)])
             model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=PASSES)
         clusters = model.fit_predict(rows)
-    labels = np.empty(len(embedding), dtype=np.int32)
+    labels = np.empty(len(embedding), dtype=np.int64)
     labels[rank] = by_appearance(clusters)
     return labels
 
