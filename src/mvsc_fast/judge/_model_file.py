@@ -148,17 +148,23 @@ def with_names(image, names, columns, n_features, note=""):
 
 
 def names_in(image):
-    """Names of the views, of their columns, numbers of columns, and the note."""
+    """Names of the views, of their columns, numbers of columns, and the note.
+
+    Raise ValueError if they are damaged, which the checksum excludes unless it was made anew.
+    """
     top, _ = parts(image)
     first, size = int(top["widths"]), int(top["n_inputs"])
     n_features, counts = image[first : first + 16 * size].view(np.int64).reshape(size, 2).T.tolist()
     # The counts of columns tell where the names of the next view begin.
-    texts = iter(_text(image, top, "names").split("\0"))
     names, columns = [], []
-    for count in counts:
-        names.append(next(texts))
-        columns.append([next(texts) for _ in range(count)] or None)
-    return names, columns, n_features, _text(image, top, "note")
+    try:
+        texts = iter(_text(image, top, "names").split("\0"))
+        for count in counts:
+            names.append(next(texts))
+            columns.append([next(texts) for _ in range(count)] or None)
+        return names, columns, n_features, _text(image, top, "note")
+    except (UnicodeDecodeError, StopIteration):
+        raise ValueError("the names or the note of the model are damaged") from None
 
 
 def _text(image, top, name):

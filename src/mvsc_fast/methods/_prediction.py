@@ -88,7 +88,7 @@ class SavedPredictor:
             self.predictor_ = Predictor(np.fromfile(fspath(path), dtype=np.uint8))
             texts, columns, n_features, note = names_in(self.predictor_.model.image)
             self.view_names_in_ = _original_names(texts, note)
-        except ValueError as error:  # of bytes that are no text, too
+        except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
         self.n_features_per_view_ = n_features
         self.n_features_in_ = sum(n_features)
