@@ -106,6 +106,8 @@ def test_labels_must_match_the_samples(subspaces):
     assert label_predictability([views[0], *frames[1:]], series) == label_predictability(views, y)
     with pytest.raises(ValueError, match="labels and the views"):
         label_predictability(frames, series[::-1])
+    with pytest.raises(ValueError, match=", 5 and 's0' in row 0"):
+        label_predictability(frames, pd.Series(y, index=range(5, 125)))
     with pytest.raises(ValueError, match="labelling 1"):
         label_predictability([views[0], *frames[1:]], [y, series[::-1]])
     with pytest.raises(ValueError, match="labelling 1 .*119"):

@@ -156,6 +156,12 @@ def test_the_unit_of_a_view_changes_no_filled_cell():
         np.testing.assert_array_equal(model.fit_predict([views[0] * unit]), labels)
 
 
+def test_single_cells_of_sparse_views_cannot_be_missing():
+    X = scipy.sparse.csr_array([[1.0, np.nan], [2, 3], [4, 5]])
+    with pytest.raises(ValueError, match="nan in row 0, column 1: .* dense"):
+        ConsensusTLRR(2).fit([X])
+
+
 def test_samples_without_any_view_are_too_few(data):
     with pytest.raises(ValueError, match="any view: none of 200, .* 4 "):
         ConsensusTLRR(4).fit([np.full_like(X, np.nan) for X in data[0]])

@@ -311,10 +311,10 @@ def check_labels(labels, name, n=None, index=None, other="the views"):
     labels_index = index_of(labels)
     if labels_index is not None and index is not None and not labels_index.equals(index):
         row = int(np.argmax(labels_index != index))
+        ids = " and ".join(repr(each[[row]].tolist()[0]) for each in (labels_index, index))
         raise ValueError(
-            f"{name} and {other} have different indexes, {labels_index[row]!r} and "
-            f"{index[row]!r} in row {row}: align them by .loc, or pass arrays to compare by "
-            "position"
+            f"{name} and {other} have different indexes, {ids} in row {row}: align them by .loc, "
+            "or pass arrays to compare by position"
         )
     if values.dtype == object:
         unknown = np.array([not _is_known(label) for label in values])

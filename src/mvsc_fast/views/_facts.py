@@ -173,8 +173,9 @@ def refuse(bad, titles, columns):
     if bad is not None:
         view, row, column, value = bad
         cell = shown_cell(row, column, columns[view])
+        filled = "cells are filled in dense views only, " if np.isnan(value) else ""
         raise ValueError(
-            f"{titles[view]} has {value:.3g} in {cell}: impute or remove such samples first"
+            f"{titles[view]} has {value:.3g} in {cell}: {filled}impute or remove such samples first"
         )
 
 

@@ -34,7 +34,7 @@ def read_views(X, *, min_samples=2):
     are. Entries are not yet known to be finite.
     """
     matrices, listed = listed_views(X)
-    names = [name for name, _ in matrices]
+    names = [name.item() if isinstance(name, np.generic) else name for name, _ in matrices]
     titles = [view_title(name) for name in names] if listed else ["X"]
     tables = [read_view(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
     values = [table.values for table in tables]
