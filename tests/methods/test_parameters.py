@@ -167,6 +167,7 @@ BAD = [
     (tlrr, {"omega1": 1.0}, "n_neighbors .*lam"),
     (tlrr, {"sample_weight": np.ones(60)}, "lam .*sample_weight"),
     (tlrr, {"sample_weight": 3}, "sample_weight .*3"),
+    (tlrr, {"sample_weight": np.ones((60, 1))}, r"sample_weight .* shape \(60, 1\)\."),
     (tlrr, {"sample_weight": [1, 2, 0, 3]}, r"sample_weight\[2\] == 0"),
     (tlrr, {"sample_weight": [1, np.nan, 3]}, "sample_weight .*NaN"),
     (tlrr, {"sample_weight": [1, np.inf, 3]}, "sample_weight .*infinity"),
@@ -184,6 +185,8 @@ BAD = [
     (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
     (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(60, 60\)"),
     (ConsensusTLRR, {"max_samples": "aut"}, "max_samples='auto'"),
+    (methods.LTMSC, {"lam": 1e308}, r"lam == 1e\+308, must be < 1e\+30"),
+    (methods.DiMSC, {"lam_s": 1e31}, r"lam_s == 1e\+31, must be <= 1e\+30"),
 ]
 
 

@@ -118,7 +118,8 @@ def draw_seed(random_state):
 def check_sample_weight(value, name):
     """One-dimensional float64 array of finite positive weights."""
     if np.ndim(value) != 1:
-        raise InvalidParameterError(f"{name} must have one weight for each sample, got {value!r}")
+        got = f"shape {np.shape(value)}" if np.ndim(value) else repr(value)
+        raise InvalidParameterError(f"{name} must have one weight for each sample, got {got}")
     weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
     if not weight.min() > 0:
         p = int(weight.argmin())
@@ -157,8 +158,9 @@ def verbosity(value, name):
 
 count = partial(check_integer, minimum=1)
 natural = partial(check_integer, minimum=0)
-nonnegative = partial(check_number, low=0.0)
-positive = partial(check_number, low=0.0, open_interval=True)
+# Products with weights of an objective stay in the range of single precision.
+nonnegative = partial(check_number, low=0.0, high=1e30)
+positive = partial(check_number, low=0.0, high=1e30, open_interval=True)
 
 CHECKS = {
     "tol": nonnegative,

@@ -56,7 +56,7 @@ cdef int prepare(const floating *data, Source *source,
                  const mvsc_tlrr_options *options) noexcept nogil:
     """Scale and thresholds of a source; a status."""
     cdef Py_ssize_t j
-    cdef double lightest = 1.0, heaviest = 1.0
+    cdef double lightest = 1.0, heaviest = 1.0, most = 1e25 if floating is float else 1e150
     if options.sample_weight != NULL:
         lightest = heaviest = options.sample_weight[0]
         for j in range(source.n):
@@ -65,7 +65,7 @@ cdef int prepare(const floating *data, Source *source,
     if not (MIN_WEIGHT <= lightest and heaviest <= 1.0 / MIN_WEIGHT):
         return MVSC_OUT_OF_RANGE
     source.scale = normalising_power(data, source.v * source.stride)
-    if not 1e-300 < options.lam / source.scale < 1e150:
+    if not 1e-300 < options.lam / source.scale < most:
         return MVSC_OUT_OF_RANGE
     set_thresholds(source, options.omega1, options.alpha, options.lam / source.scale,
                    lightest)

@@ -19,7 +19,6 @@ from .._utils.parameters import (
     natural,
     nonnegative,
     option,
-    positive,
 )
 from .._utils.threads import use_threads
 from .._utils.types import Callback, Similarities
@@ -34,7 +33,7 @@ LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
 TLRR_CHECKS = {
     "omega1": partial(check_number, low=0.0, high=1.0),
     "alpha": nonnegative,
-    "lam": either(None, positive),
+    "lam": either(None, partial(check_number, low=0.0, open_interval=True)),  # the unit of W is any
     "n_neighbors": count,
     "solver": option(Solver),
     "tol": either(None, nonnegative),
