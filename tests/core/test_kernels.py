@@ -290,3 +290,17 @@ def test_kernels_refuse_arrays_they_cannot_work_on():
     W = np.zeros((2, 4, 3))
     with pytest.raises(ValueError, match=r"W .*\(2, 4, 4\), got \(2, 4, 3\)"):
         kernels.snn_pass(W, *[W.copy() for _ in range(6)], np.eye(2), **steps)
+
+
+@dtypes
+@pytest.mark.parametrize("shape", [(1, 7), (40, 33), (0, 3)])
+def test_cells_are_scanned_as_numpy_does(shape, dtype):
+    X = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    X[::3, ::2], X[1::5], X[2::7, :1], X[4:5, 1:2] = 0, np.nan, np.nan, -np.inf
+    least, entry, n_gaps, largest, gaps, blank = kernels.scan_cells(X)
+    assert least == np.fmin.reduce(X, axis=None, initial=np.inf)
+    assert entry == np.fmax.reduce(abs(X), axis=None, initial=-np.inf)
+    np.testing.assert_array_equal(largest, np.fmax.reduce(abs(X), axis=0, initial=-np.inf))
+    np.testing.assert_array_equal(gaps, np.isnan(X).sum(axis=1))
+    np.testing.assert_array_equal(blank, ~((X < 0) | (X > 0)).any(axis=1))
+    assert n_gaps == gaps.sum() and largest.dtype == dtype

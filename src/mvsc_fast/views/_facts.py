@@ -1,7 +1,5 @@
 """What the rows of views say before they are used: gaps, zeros, extremes, and what is refused."""
 
-import operator
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,15 +112,15 @@ def summarised(source, log=None):
 def summarise(first, views):
     """The `Summary` of one block."""
     facts, missing, blank = zip(*map(view_facts, views), strict=True)
-    lacks_all = reduce(operator.and_, missing)
-    is_zero = reduce(operator.and_, blank) & ~lacks_all
+    lost = zeros = np.empty(0, dtype=np.intp)
+    # Samples without any value are in rows of every view that have none.
+    if all(view.n_zero or view.n_missing for view in facts):
+        lacks_all = np.logical_and.reduce(missing)
+        is_zero = np.logical_and.reduce(blank) & ~lacks_all
+        lost, zeros = first + np.flatnonzero(lacks_all), first + np.flatnonzero(is_zero)
     is_finite = all(view.entry < np.inf and not view.is_partial for view in facts)
-    return Summary(
-        list(facts),
-        first + np.flatnonzero(lacks_all),
-        first + np.flatnonzero(is_zero),
-        None if is_finite else _first_bad(first, views),
-    )
+    bad = None if is_finite else _first_bad(first, views)
+    return Summary(list(facts), lost, zeros, bad)
 
 
 def view_facts(X):
