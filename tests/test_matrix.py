@@ -185,7 +185,7 @@ def explained(model, views, path):
     result = explain(model, views)
     result.write_report(path)
     tables = {name: getattr(result, name) for name in ("clusters", "samples", "views", "markers")}
-    page = path.read_text("utf-8").replace(' class="long text"', "")  # of ids that are text
+    page = path.read_text("utf-8").replace(' class="text"', "")  # of ids that are text
     return {"text": " ".join(str(result).split()), "page": page, **tables}
 
 

@@ -157,9 +157,9 @@ print(f"ACC of new images {metrics.clustering_scores(y_new, predicted)['acc']:.3
 # %%
 # Conclusion
 # ----------
-# The four views together are better than each alone, but hardly better than strokes alone, and
-# some clusters are uncertain although the accuracy is high: those of fours, fives and sixes
-# change in subsamples of 600 images. For images of your own, compute two to five different
+# The four views together are better than three of them alone. Strokes alone are better still, which
+# only the digits tell, but a cluster of 24 images, which hardly ever returns in subsamples, says
+# that the clusters are not certain. For images of your own, compute two to five different
 # descriptions, look at typical and doubtful images of each cluster, and at the stability, and
 # cluster more images if it is low. Do not choose views by the accuracy, unless you report it for
 # other images.

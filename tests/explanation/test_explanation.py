@@ -120,6 +120,9 @@ def test_noise_is_named_once(explanation, consensus):
     assert remarks[:2] == ["", ""] and remarks[2].startswith("excluded")
     support = explanation.views["support"]
     assert support[2] < 0.1 < support[:2].min()
+    agreement = explanation.views["agreement"]
+    np.testing.assert_array_equal(agreement, np.fmax.reduce(consensus.view_agreement_, axis=1))
+    assert "agreement: the largest" in words(part(explanation, "Views"))
     assert words(explanation).count("excluded as noise") == len(consensus.warnings_) == 1
 
 

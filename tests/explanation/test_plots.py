@@ -57,7 +57,7 @@ def test_groups_have_names_and_borders():
         assert axis.get_ticklocs().tolist() == [0.5, 3.0, 6.5]
         assert texts(axis.get_ticklabels()) == ["cat", "dog", "owl"]
     assert [line.get_xdata()[0] for line in ax.lines[1::2]] == [1.5, 4.5]
-    assert len(plot_similarity(np.eye(16), np.arange(16)).get_xticks()) == 0
+    assert texts(plot_similarity(np.eye(16), np.arange(16)).get_xticklabels())[:2] == ["0", "2"]
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array])
@@ -133,7 +133,7 @@ def test_candidates_and_supported_numbers_of_clusters_are_marked():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"labels have shape \(3,\), expected \(4,\)"):
+    with pytest.raises(ValueError, match=r"\[3, 4\]"):
         plot_similarity(np.eye(4), [0, 1, 2])
     with pytest.raises(ValueError, match=r"S has shape \(4, 3\), expected"):
         plot_similarity(np.ones((4, 3)), [0, 1, 1, 2])

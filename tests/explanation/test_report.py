@@ -97,8 +97,8 @@ def test_pictures_show_the_numbers(explanation):
     told, *_ = explanation
     axes = told.plot().axes
     titles = {ax.get_title().replace("\n", " "): ax for ax in axes}
-    sizes = [bar.get_height() for bar in titles["Samples of each cluster"].patches]
-    assert sizes == told.clusters["samples"].tolist()
+    sizes = [bar.get_width() for bar in titles["Samples of each cluster"].patches]
+    assert sizes == sorted(told.clusters["samples"], reverse=True)
     (certainty,) = [ax for title, ax in titles.items() if title.startswith("Certainty")]
     certain, uncertain = (line.get_ydata() for line in certainty.lines)
     values = told.samples["certainty"]
@@ -116,7 +116,7 @@ def test_names_of_many_clusters_do_not_overlap(count):
     model = KMeans(count, n_init=1, random_state=0).fit(X)
     model.labels_ = np.repeat(np.arange(100, 100 + count), 3)
     sizes = explain(model, [X]).plot().axes[0]
-    names = [text.get_text() for text in sizes.get_xticklabels()]
+    names = [text.get_text() for text in sizes.get_yticklabels()]
     step = -(-count // 15)
     assert names == [str(k) for k in range(100, 100 + count, step)]
 
@@ -133,7 +133,8 @@ def test_the_text_of_an_explanation():
         "        3       10   0.25         1.00",
         "  cluster  differs most in",
         "        8  age 60.5 (50.5, +135.7)",
-        "  view  features  samples without  support  remark",
+        "        3  age 20.4 (50.5, -135.7)",
+        "  view  features  samples without  support",
         "  0            1                0     1.00",
         "  Whether noise has as much structure is not known: structure_test tells.",
     ):

@@ -56,17 +56,11 @@ def group_names(names):
     return [" ".join(text.splitlines()).replace("$", r"\$") for text in texts]
 
 
-def name_ticks(axis, names, max_names=MAX_NAMES, **look):
+def name_ticks(axis, names, max_names=MAX_NAMES, places=None):
     """Write names along an axis, every k-th if there are many."""
     step = -(-len(names) // max(1, max_names))
-    axis.set_ticks(np.arange(len(names))[::step], group_names(names)[::step], **look)
-
-
-def name_clusters(ax, clusters):
-    """Write the names of clusters under the horizontal axis."""
-    ax.set(xlabel="cluster", xlim=(-0.6, len(clusters) - 0.4))
-    name_ticks(ax.xaxis, clusters, fontsize="small")
-    return ax
+    places = np.arange(len(names)) if places is None else places
+    axis.set_ticks(places[::step], group_names(names)[::step], fontsize="small")
 
 
 def legend_below(ax):

@@ -39,34 +39,31 @@ class Table(dict[str, np.ndarray]):
         return len(next(iter(self.values()), ()))
 
     def __repr__(self):
-        columns, more = self._cells(MAX_ROWS)
-        return text_table(columns, self._text_columns()) + (f"\n  {more}" if more else "")
+        columns, n_more = self._cells(MAX_ROWS)
+        more = f"\n  ... {n_more} more rows" if n_more > 0 else ""
+        return text_table(columns, self._text_columns()) + more
 
     def _repr_html_(self):
-        columns, more = self._cells(MAX_PAGE_ROWS)
-        text = self._text_columns()
+        columns, n_more = self._cells(MAX_PAGE_ROWS)
+        kinds = {name: ' class="text"' for name in self._text_columns()}
         head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-        body = ""
-        for row in zip(*columns.values(), strict=True):
-            cells = zip(columns, map(escape, row), strict=True)
-            body += "".join(
-                f'<td class="long text">{cell}</td>' if name in text else f"<td>{cell}</td>"
-                for name, cell in cells
-            ).join(("<tr>", "</tr>"))
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        return f'<div class="scroll" tabindex="0">{table}</div>' + (
-            f"<p>{more}</p>" if more else ""
+        cells = (
+            [f"<td{kinds.get(name, '')}>{escape(cell)}</td>" for cell in column]
+            for name, column in columns.items()
         )
+        body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        more = f"<p>... {n_more} more rows</p>" if n_more > 0 else ""
+        return f'<div class="scroll" tabindex="0">{table}</div>{more}'
 
     def _cells(self, max_rows):
-        """The first rows as text, a list for each column, and a text on the others."""
+        """The first rows as text, a list for each column, and the number of all others."""
         columns = {}
         for name, column in self.items():
             cells = column[:max_rows]
             cells = np.datetime_as_string(cells, "auto") if cells.dtype.kind == "M" else cells
             columns[name] = list(map(format_value, cells.tolist()))
-        n_more = self.n_rows - max_rows
-        return columns, f"... {n_more} more rows" if n_more > 0 else ""
+        return columns, self.n_rows - max_rows
 
     def _text_columns(self):
         return [name for name, column in self.items() if column.dtype.kind in "OUS"]
@@ -159,7 +156,7 @@ def format_value(value):
 
 
 def text_table(columns, text_columns=()):
-    """Columns of strings under their names, with minimum widths; the last one is wrapped if wide.
+    """Columns of strings under their names; the last one is wrapped if it is wide.
 
     Parameters
     ----------

@@ -158,19 +158,18 @@ def _joint_graph(fit, Z):
 
     # Edges of the affinity matrix, as far as it has any.
     graph = scipy.sparse.csr_array((n, n), dtype=np.float32)
-    is_joined, affinity = np.zeros(n, dtype=bool), getattr(fit.model, "affinity_matrix_", None)
+    affinity = getattr(fit.model, "affinity_matrix_", None)
     if scipy.sparse.issparse(affinity):
         clustered = getattr(fit.model, "samples_", np.arange(n))
         A, top = affinity.tocoo(), np.sqrt(affinity.max(axis=1).toarray().ravel())
         edges = clustered[A.row], clustered[A.col]
         graph = scipy.sparse.csr_array((A.data / (top[A.row] * top[A.col]), edges), shape=(n, n))
-        is_joined[edges[0]] = True
 
     # Edges of all other samples, by distances.
     scale = np.ones(n)
     scale[rows] = np.maximum(distance[:, -1], np.finfo(np.float32).tiny)
     weights = np.maximum(np.exp(-(distance.ravel() ** 2) / (scale[start] * scale[end])), MIN_WEIGHT)
-    is_new = ~is_joined[start]
+    is_new = np.diff(graph.indptr)[start] == 0
     edges = start[is_new], end[is_new]
     near = scipy.sparse.csr_array((weights[is_new], edges), shape=(n, n))
     return graph.maximum(near.maximum(near.T)).minimum(1).astype(np.float32), distances

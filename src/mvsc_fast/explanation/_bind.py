@@ -39,7 +39,7 @@ class BoundModel(NamedTuple):
     # None for similarities:
     columns: list | None = None  # names of the features of each view, or their indices
     source: RowSource | None = None  # all samples
-    views: list | None = None  # the clustered samples, with filled cells
+    views: list | None = None  # the clustered samples, as they are
     present: np.ndarray | None = None  # which of them have each view, of shape (v, n)
     lifted: list | None = None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
     lifts: list | None = None  # their lifts
@@ -107,13 +107,13 @@ def bind_views(model, views):
     refuse(summary.bad, source.titles, source.columns)
     unscaled = [filled(X) for X in rows]
     if hasattr(model, "scaling_"):
-        rows = [filled(X) for X in scaled(rows, model.scaling_)]
+        in_units = [filled(X) for X in scaled(rows, model.scaling_)]
     elif hasattr(model, "predictor_"):  # the fit has seen that views are used as they are
-        rows = unscaled
+        in_units = unscaled
     else:
-        rows = scaled(unscaled, fit_scalings(source, None, summary.views))
+        in_units = scaled(unscaled, fit_scalings(source, None, summary.views))
     _check_labels(model, unscaled, labels[samples])
-    lifts = _lifts(model, rows)
+    lifts = _lifts(model, in_units)
 
     # Names as the user knows them.
     names = list(getattr(model, "view_names_in_", source.names))
@@ -128,9 +128,9 @@ def bind_views(model, views):
         names=names,
         columns=[list(range(d)) if texts is None else texts for texts, d in pairs],
         source=source,
-        views=unscaled,
+        views=rows,
         present=presence(unscaled),
-        lifted=[X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)],
+        lifted=[X if lift is None else lift(X) for X, lift in zip(in_units, lifts, strict=True)],
         lifts=lifts,
     )
 

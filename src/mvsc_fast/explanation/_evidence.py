@@ -93,20 +93,21 @@ def find_embedding(fit):
 
 def tabulate_views(fit):
     """The table ``views`` of an `Explanation`, or None."""
-    columns = {"view": [str(name) for name in fit.names]}
-    if fit.source is not None:
-        columns |= {"features": fit.source.n_features}
-        columns |= {"samples without": (~fit.present).sum(axis=1)}
     support = getattr(fit.model, "view_support_", None)
     if support is None and fit.views is not None and len(fit.clusters) > 1:
         support = ViewGraphs(fit.lifted).support(fit.codes)
     if support is None:
         return None
-    weak = np.where(np.asarray(support) < MIN_SUPPORT, "hardly followed by the clusters", "")
-    excluded = ~np.isin(np.arange(len(fit.names)), fit.used)
-    remarks = np.where(excluded, "excluded, see the warnings of the fit", weak)
+    columns = {"view": [str(name) for name in fit.names]}
+    if fit.source is not None:
+        columns |= {"features": fit.source.n_features}
+        columns |= {"samples without": (~fit.present).sum(axis=1)}
     columns["support"] = support
     agreement = getattr(fit.model, "view_agreement_", np.full((1, 1), np.nan))
     if np.isfinite(agreement).any():  # NaN if views were not compared
         columns["agreement"] = np.fmax.reduce(agreement, axis=1)
-    return Table({**columns, "remark": remarks})
+    # What to know of single views, if there is anything.
+    weak = np.where(np.asarray(support) < MIN_SUPPORT, "hardly followed by the clusters", "")
+    excluded = ~np.isin(np.arange(len(fit.names)), fit.used)
+    remarks = np.where(excluded, "excluded, see the warnings of the fit", weak)
+    return Table(columns | ({"remark": remarks} if remarks.any() else {}))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import __version__
-from .._utils.figures import COLORS, name_clusters, name_ticks, new_figure
+from .._utils.figures import new_figure
 from .._utils.messages import counted
 from .._utils.parameters import InvalidParameterError, check_type
 from .._utils.parts import Part, Table, format_value, page
@@ -28,7 +28,7 @@ from ..spectral._cut import simplified_silhouette
 from ._bind import bind_views
 from ._evidence import find_embedding, judge_labels, mean_by_cluster, tabulate_views
 from ._markers import find_markers, plot_markers
-from ._plots import plot_embedding, plot_similarity
+from ._plots import draw_bars, draw_certainty, plot_embedding, plot_similarity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +76,8 @@ class Explanation:
     views : Table or None
         A row for each view: its name, ``features``, the number of clustered ``samples without`` it,
         its ``support``, see `view_support_` of the estimators, its largest ``agreement`` with
-        another view, see `view_agreement_` of `ConsensusTLRR`, and a remark.
+        another view, see `view_agreement_` of `ConsensusTLRR`, and a ``remark`` if it was excluded
+        or has little support.
     markers : Table or None
         The features that distinguish the clusters in each view, see `markers`.
     predictability : float or None
@@ -215,31 +216,33 @@ def explain(
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
         raise InvalidParameterError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
-    embedding = find_embedding(fit)
-    evidence = judge_labels(fit)
-    view_table = tabulate_views(fit)
-    several = fit.views is not None and len(fit.clusters) > 1
-    marked = find_markers(fit, N_MARKERS) if several else None
+
+    # Tables for users of the result.
+    embedding, evidence = find_embedding(fit), judge_labels(fit)
     clusters = _tabulate_clusters(fit, evidence, embedding)
     samples = _tabulate_samples(fit, ids, evidence)
     uncertain = _least_certain(fit, evidence.certainty)
+    view_table, marker_table = tabulate_views(fit), None
+    if fit.views is not None and len(fit.clusters) > 1:
+        marker_table = find_markers(fit, N_MARKERS)
 
-    # Doubts come before all else.
-    parts = [] if structure is None else [_shown("Structure", structure)]
+    # What a reader sees, with doubts before all else, and what is not known at the end.
+    largest = np.argsort(-clusters["samples"], kind="stable")
+    by_size = Table({name: column[largest] for name, column in clusters.items()})
+    parts = [] if structure is None else [_result_part("Structure", structure)]
     if warnings := list(getattr(fit.model, "warnings_", [])):
         parts.append(Part("Warnings of the fit", None, warnings))
-    parts.append(_cluster_part(fit, clusters, evidence, embedding))
-    if marked is not None:
-        parts.append(_marker_part(clusters, marked))
+    parts.append(_cluster_part(fit, by_size, evidence, embedding))
+    if marker_table is not None:
+        parts.append(_marker_part(by_size, marker_table))
     if evidence.margin is not None:
         parts.append(_certainty_part(fit, samples, uncertain, evidence))
     if view_table is not None:
         parts.append(_view_part(view_table))
-    parts += [] if counts is None else [_shown("Numbers of clusters", counts)]
+    parts += [] if counts is None else [_result_part("Numbers of clusters", counts)]
     if structure is None:
         sentence = "Whether noise has as much structure is not known: structure_test tells."
         parts.append(Part("Structure", None, [sentence]))
-
     n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
     title = f"{type(fit.model).__name__}: {counted(len(fit.labels), 'sample')} in "
     return Explanation(
@@ -248,7 +251,7 @@ def explain(
         samples=samples,
         uncertain=uncertain,
         views=view_table,
-        markers=marked,
+        markers=marker_table,
         predictability=evidence.predictability,
         parts=parts,
     )
@@ -270,19 +273,21 @@ def _tabulate_clusters(fit, evidence, embedding):
 
 
 def _tabulate_samples(fit, ids, evidence):
-    columns, n = {"sample": ids, "cluster": fit.labels}, len(fit.labels)
-    if evidence.margin is None:
-        return Table(columns)
-    known = {"second": fit.clusters[evidence.second]}
-    known |= {"margin": evidence.margin, "certainty": evidence.certainty}
-    for name, values in known.items():
-        column = values
-        if len(fit.samples) < n:
-            is_number = name != "second"
-            column = np.full(n, np.nan if is_number else "", values.dtype if is_number else object)
-            column[fit.samples] = values
-        columns[name] = column
+    columns = {"sample": ids, "cluster": fit.labels}
+    if evidence.margin is not None:
+        columns["second"] = _of_all(fit, fit.clusters[evidence.second], "")
+        columns["margin"] = _of_all(fit, evidence.margin, np.nan)
+        columns["certainty"] = _of_all(fit, evidence.certainty, np.nan)
     return Table(columns)
+
+
+def _of_all(fit, values, blank):
+    """Values of the clustered samples as a column of all samples."""
+    if len(values) == len(fit.labels):
+        return values
+    column = np.full(len(fit.labels), blank, object if blank == "" else values.dtype)
+    column[fit.samples] = values
+    return column
 
 
 def _least_certain(fit, certainty):
@@ -297,14 +302,16 @@ def _least_certain(fit, certainty):
 # ---------------------------------------------------------------------------------------- the parts
 
 
-def _shown(title, result):
+def _result_part(title, result):
     """The lines and the picture of a result that shows itself."""
     lines = [line.strip() for line in str(result).splitlines()]
     return Part(title, None, lines, {title: result.plot})
 
 
 def _cluster_part(fit, clusters, evidence, embedding):
-    sentences, pictures = [], {"Samples of each cluster": partial(_draw_sizes, clusters)}
+    """How large the clusters are, and how far apart."""
+    draw = partial(draw_bars, clusters["cluster"], clusters["samples"], "samples")
+    sentences, pictures = [], {"Samples of each cluster": draw}
     if evidence.predictability is not None:
         sentences.append(
             "predictable: share of samples whose label is predicted from the other samples. "
@@ -321,79 +328,57 @@ def _cluster_part(fit, clusters, evidence, embedding):
         caption = "Affinity matrix, samples sorted by cluster"
         labels = fit.labels[getattr(fit.model, "samples_", fit.samples)]
         pictures[caption] = partial(plot_similarity, affinity, labels)
-    order = np.argsort(-clusters["samples"], kind="stable")
-    table = Table({name: column[order] for name, column in clusters.items()})
-    return Part("Clusters, the largest first", table, sentences, pictures)
+    return Part("Clusters, the largest first", clusters, sentences, pictures)
 
 
-def _marker_part(clusters, marked):
+def _marker_part(clusters, markers):
     """What distinguishes each cluster, in words."""
     texts = []
     for cluster in clusters["cluster"]:
-        of_cluster = (marked["cluster"] == cluster) & (np.abs(marked["effect"]) >= MIN_EFFECT)
+        of_cluster = (markers["cluster"] == cluster) & (np.abs(markers["effect"]) >= MIN_EFFECT)
         rows = np.flatnonzero(of_cluster)[:N_DESCRIBED]
-        texts.append("; ".join(_in_words(marked, i) for i in rows) or "like all samples")
-    table = Table({"cluster": clusters["cluster"], "differs most in": texts})
+        texts.append("; ".join(_in_words(markers, i) for i in rows) or "like all samples")
     sentence = (
         "Mean in the cluster; in parentheses that of all samples, and the difference from other "
         f"clusters in standard deviations, if at least {MIN_EFFECT}. Clusters of noise differ as "
         "well, because they were found in these features."
     )
     caption = "Differences of each cluster from the others in standard deviations"
-    return Part("Markers", table, [sentence], {caption: partial(plot_markers, marked)})
+    table = Table({"cluster": clusters["cluster"], "differs most in": texts})
+    return Part("Markers", table, [sentence], {caption: partial(plot_markers, markers)})
 
 
-def _in_words(marked, i):
-    mean, overall = (format_value(float(marked[name][i])) for name in ("mean", "overall"))
-    feature = marked["feature"][i]
-    name = feature if isinstance(feature, str) else f"{marked['view'][i]}[{feature}]"
-    return f"{name} {mean} ({overall}, {marked['effect'][i]:+.1f})"
+def _in_words(markers, i):
+    """A row of the table of markers."""
+    mean, overall = (format_value(float(markers[name][i])) for name in ("mean", "overall"))
+    feature = markers["feature"][i]
+    name = feature if isinstance(feature, str) else f"{markers['view'][i]}[{feature}]"
+    return f"{name} {mean} ({overall}, {markers['effect'][i]:+.1f})"
 
 
 def _certainty_part(fit, samples, uncertain, evidence):
     """The samples that are between two clusters."""
     is_uncertain = np.isin(fit.samples, uncertain)
-    draw = partial(_draw_certainty, fit.clusters, fit.codes, evidence.certainty, is_uncertain)
-    sentences = [
+    draw = partial(draw_certainty, fit.clusters, fit.codes, evidence.certainty, is_uncertain)
+    sentence = (
         "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it. "
         "certainty: mean of the margin and of the share of the candidate labellings that agree."
-    ]
-    columns = {name: column[uncertain] for name, column in samples.items()}
-    table = Table(columns) if len(uncertain) else None
+    )
+    table = Table({name: column[uncertain] for name, column in samples.items()})
     pictures = {"Certainty of each sample, the least certain ones in red": draw}
-    return Part(f"Least certain samples: {len(uncertain)}", table, sentences, pictures)
+    title = f"Least certain samples: {len(uncertain)}"
+    return Part(title, table if len(uncertain) else None, [sentence], pictures)
 
 
 def _view_part(table):
-    sentence = "support: how far the clusters follow the view's own neighbors; large in noise, too."
-    pictures = {"Support of each view for the clusters": partial(_draw_support, table)}
-    return Part("Views", table, [sentence], pictures)
-
-
-# ------------------------------------------------------------------------------------- the pictures
-
-
-def _draw_sizes(clusters, ax=None):
-    ax = new_figure() if ax is None else ax
-    ax.bar(np.arange(clusters.n_rows), clusters["samples"], color=COLORS[0])
-    ax.set(ylabel="samples")
-    return name_clusters(ax, clusters["cluster"])
-
-
-def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
-    """Certainty of each clustered sample above its cluster, the least certain ones in red."""
-    ax = new_figure() if ax is None else ax
-    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, len(codes))
-    for chosen, color in ((~is_uncertain, COLORS[0]), (is_uncertain, COLORS[3])):
-        ax.plot((codes + jitter)[chosen], certainty[chosen], ".", ms=3, color=color)
-    ax.set(ylabel="1 is clearly in its cluster", ylim=(min(0, ax.get_ylim()[0]), 1.05))
-    return name_clusters(ax, clusters)
-
-
-def _draw_support(table, ax=None):
-    ax = new_figure() if ax is None else ax
-    ax.barh(np.arange(table.n_rows), table["support"], color=COLORS[0])
-    name_ticks(ax.yaxis, table["view"].tolist())
-    ax.invert_yaxis()
-    ax.set(xlabel="agreement with the clusters", xlim=(0, 1))
-    return ax
+    """How far the clusters follow each view, and the views each other."""
+    sentences = [
+        "support: how far the clusters follow the view's own neighbors; large in noise, too."
+    ]
+    if "agreement" in table:
+        sentences.append(
+            "agreement: the largest with another view, in standard deviations above chance."
+        )
+    draw = partial(draw_bars, table["view"], table["support"], "agreement with the clusters")
+    pictures = {"Support of each view for the clusters": draw}
+    return Part("Views", table, sentences, pictures)

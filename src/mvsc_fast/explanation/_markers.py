@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 2**22  # of a view that are dense at once
 MAX_EFFECT = 4.0  # at the end of the colour scale
-MAX_DRAWN = 40  # rows of the heat map
+MAX_DRAWN = 24  # rows of the heat map, whose names do not overlap in a figure with other pictures
 
 
 def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
@@ -35,7 +35,7 @@ def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts.
         The features of a pipeline are those of its last step, with the names that the other steps
         give them. If the fit used a subsample (``samples_``), only these samples are compared.
-        Samples that lack a view are ignored in it.
+        Missing cells are left out, and so are samples that lack a view.
     n_top : int or None, default=10
         The table has the features that are among the first ``n_top`` of their view in any cluster.
         None keeps all features.
@@ -47,7 +47,8 @@ def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
         with the columns
 
         * ``cluster``, ``view``, ``feature``: the feature's name, or its index;
-        * ``mean``, ``overall``: mean in the cluster, and in all samples;
+        * ``mean``, ``overall``: mean in the cluster, and in all samples, in the units of the view;
+          of a column of 0 and 1 that is a share, and of counts of words how often a word occurs;
         * ``effect``: standardised difference of means (Cohen's d with the pooled standard
           deviation) from all other clusters, NaN if it is unknown.
 
@@ -83,6 +84,7 @@ def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
 
 def find_markers(fit, n_top):
     """The table of `markers` for a `BoundModel`."""
+    # Statistics of all features, side by side.
     c, blocks = len(fit.clusters), []
     for X, has in zip(fit.views, fit.present, strict=True):
         X, codes = X[has], fit.codes[has]
@@ -115,18 +117,21 @@ def find_markers(fit, n_top):
 
 def _compare(X, member):
     """Means of each cluster and of all samples, and effects, each of shape (c, d)."""
-    sizes, n = member.sum(axis=1)[:, None], X.shape[0]
-    unit = np.abs(X).max(axis=0, initial=0)  # so that squares neither overflow nor underflow
+    # Numbers of known cells, and a unit in which squares neither overflow nor underflow.
+    is_known = ~np.isnan(X)
+    sizes = member @ is_known.astype(np.float64)
+    n, unit = sizes.sum(axis=0), np.nanmax(np.abs(X), axis=0, initial=0)
     unit[unit == 0] = 1
-    X = X / unit
+
+    # The mean of the other clusters is -mean * sizes / (n - sizes), because that of all is 0 now.
     with np.errstate(all="ignore"):  # what is unknown is NaN
-        overall = X.mean(axis=0)
-        X -= overall
-        mean = member @ X / sizes  # that of the others is -mean * sizes / (n - sizes)
+        overall = np.where(is_known, X / unit, 0).sum(axis=0) / n
+        X = np.where(is_known, X / unit - overall, 0)
+        mean = member @ X / sizes
         within = (X**2).sum(axis=0) - mean**2 * sizes * n / (n - sizes)
         effect = mean * n / (n - sizes) / np.sqrt(np.maximum(within, 0) / (n - 2))
     effect[:, (np.abs(X) < 1e-12).all(axis=0)] = 0  # constant but for rounding
-    effect[((sizes == 0) | (sizes == n)).ravel()] = np.nan
+    effect[(sizes == 0) | (sizes == n)] = np.nan
     mean, overall = mean + overall, np.where(np.abs(overall) < 1e-9, 0, overall)  # standardised
     return mean * unit, np.broadcast_to(overall * unit, mean.shape), effect
 
@@ -161,8 +166,8 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
     limits = {"vmin": -MAX_EFFECT, "vmax": MAX_EFFECT, "aspect": "auto"}
     picture = ax.imshow(image.clip(-MAX_EFFECT, MAX_EFFECT), cmap="RdBu_r", **limits)
-    name_ticks(ax.xaxis, clusters, fontsize="small")
-    name_ticks(ax.yaxis, [name[:40] for name in chosen], MAX_DRAWN, fontsize="small")
+    name_ticks(ax.xaxis, clusters)
+    name_ticks(ax.yaxis, [name[:40] for name in chosen], MAX_DRAWN)
     ax.set(xlabel="cluster")
     add_scale(ax, picture, shrink=0.5, extend="both").set_label("standardised difference")
     return ax

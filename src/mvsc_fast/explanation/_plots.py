@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from .._utils.containers import checked_csr
-from .._utils.figures import COLORS, MARKERS, MAX_NAMES, add_scale, group_names, new_figure
+from .._utils.figures import COLORS, MARKERS, add_scale, group_names, name_ticks, new_figure
 from .._utils.threads import limited
 from .._utils.types import View
 
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 MAX_BLOCKS = 120  # along an axis of a heat map; smaller ones are not visible
 MAX_LAYOUT = 1000  # samples of a layout, which takes seconds
 MAX_MAP_NAMES = 40  # groups that are named in a map
-
-
-def _check_labels(labels, n_samples):
-    labels = np.asarray(labels)
-    if labels.shape != (n_samples,):
-        raise ValueError(f"labels have shape {labels.shape}, expected ({n_samples},)")
-    return labels
 
 
 def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Axes:
@@ -57,7 +50,8 @@ def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Ax
     S = checked_csr(S, "S") if scipy.sparse.issparse(S) else np.asarray(S)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
-    names, codes = np.unique(_check_labels(labels, S.shape[0]), return_inverse=True)
+    check_consistent_length(labels, S)
+    names, codes = np.unique(column_or_1d(labels), return_inverse=True)
     # Single samples would be smaller than a pixel.
     n, order = len(codes), np.argsort(codes, kind="stable")
     n_blocks = min(n, MAX_BLOCKS)
@@ -75,8 +69,7 @@ def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Ax
         ax.axvline(end, color="white", linewidth=0.4, alpha=0.6)
     middles = (ends + np.append(-0.5, ends[:-1])) / 2
     for axis in (ax.xaxis, ax.yaxis):
-        few = len(names) <= MAX_NAMES
-        axis.set_ticks(middles if few else [], group_names(names) if few else [], fontsize="small")
+        name_ticks(axis, names, places=middles)
     ax.set(xlabel="samples by group", ylabel="samples by group")
     add_scale(ax, picture, shrink=0.85, extend="max", label="similarity")
     return ax
@@ -110,7 +103,8 @@ def plot_embedding(embedding: ArrayLike, labels: ArrayLike, *, ax: Axes | None =
     """
     ax = new_figure(4.8, 4.2) if ax is None else ax
     embedding = check_array(embedding, input_name="embedding")
-    names, codes = np.unique(_check_labels(labels, len(embedding)), return_inverse=True)
+    check_consistent_length(labels, embedding)
+    names, codes = np.unique(column_or_1d(labels), return_inverse=True)
     if embedding.shape[1] != 2:
         step = -(-len(embedding) // MAX_LAYOUT)
         embedding, codes = _layout(embedding[::step]), codes[::step]
@@ -138,3 +132,25 @@ def _layout(embedding):
     perplexity = min(30.0, (n - 1) / 3)
     layout = TSNE(perplexity=perplexity, init="pca", random_state=0, n_jobs=1)
     return layout.fit_transform(embedding)
+
+
+def draw_bars(names, values, label, ax=None):
+    """A bar for each name, the first one at the top."""
+    ax = new_figure() if ax is None else ax
+    ax.barh(np.arange(len(values)), values, color=COLORS[0])
+    name_ticks(ax.yaxis, names)
+    ax.invert_yaxis()
+    ax.set(xlabel=label)
+    return ax
+
+
+def draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
+    """Certainty of each clustered sample above its cluster, the least certain ones in red."""
+    ax = new_figure() if ax is None else ax
+    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, len(codes))
+    for chosen, color in ((~is_uncertain, COLORS[0]), (is_uncertain, COLORS[3])):
+        ax.plot((codes + jitter)[chosen], certainty[chosen], ".", ms=3, color=color)
+    ax.set(xlabel="cluster", ylabel="1 is clearly in its cluster", xlim=(-0.6, len(clusters) - 0.4))
+    ax.set(ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    name_ticks(ax.xaxis, clusters)
+    return ax

@@ -70,9 +70,10 @@ def stability(
     rows, n = fit.source.take(fit.samples), len(fit.codes)
     agreement = np.full((n_resamples, len(fit.clusters)), np.nan)
     for jaccard in agreement:
+        # The labels of a subsample, by a clone whose random numbers are those of this function.
         drawn = np.sort(rng.choice(n, max(1, round(SHARE * n)), replace=False))
         estimator = clone(fit.model)
-        if estimator.random_state is None:
+        if getattr(estimator, "random_state", 0) is None:
             estimator.set_params(random_state=rng.randint(2**31 - 1))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all samples has given them
