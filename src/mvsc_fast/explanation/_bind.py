@@ -88,7 +88,8 @@ def bind_views(model, views):
     names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
     index = np.arange(len(labels)) if ids is None else ids
     fit = BoundModel(model, labels, samples, clusters, codes, index, list(names))
-    if takes_similarities(model):
+    affinity = getattr(model, "affinity", None)
+    if isinstance(affinity, str) and affinity == "precomputed":
         return fit
 
     # Rows of the clustered samples are read once; the fit's own labels show whether they are right.
@@ -181,12 +182,6 @@ def _lifts(model, views):
             lift = Lift(numbers[:-1], float(numbers[-1]))
         lifts.append(lift if i in learned else find_lift(X))
     return lifts
-
-
-def takes_similarities(model):
-    """Whether a clusterer is fitted on precomputed similarities."""
-    affinity = getattr(model, "affinity", None)
-    return isinstance(affinity, str) and affinity == "precomputed"
 
 
 def sample_ids(views):

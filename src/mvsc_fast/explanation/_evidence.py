@@ -47,8 +47,8 @@ def judge_labels(fit):
         scores = np.empty_like(indicators)
         scores[order] = judge.ridge.predict(indicators[order])
         # True and predicted labels, by part of the features.
-        true, predicted = zip(*judge.label_pairs(labelling, c), strict=True)
-        true, predicted = np.concatenate(true, axis=1)[0], np.concatenate(predicted, axis=1)[0]
+        pairs = zip(*judge.label_pairs(labelling, c), strict=True)
+        true, predicted = (np.concatenate(labels, axis=1)[0] for labels in pairs)
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)
     return Evidence(predictability, predictable, margin, second, _combine(fit, margin))

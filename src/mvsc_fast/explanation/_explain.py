@@ -245,16 +245,9 @@ def explain(
         parts.append(Part("Structure", None, [sentence]))
     n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
     title = f"{type(fit.model).__name__}: {counted(len(fit.labels), 'sample')} in "
-    return Explanation(
-        title=f"{title}{counted(len(fit.clusters), 'cluster')}{n_views}",
-        clusters=clusters,
-        samples=samples,
-        uncertain=uncertain,
-        views=view_table,
-        markers=marker_table,
-        predictability=evidence.predictability,
-        parts=parts,
-    )
+    title += f"{counted(len(fit.clusters), 'cluster')}{n_views}"
+    tables = clusters, samples, uncertain, view_table, marker_table
+    return Explanation(title, *tables, evidence.predictability, parts)
 
 
 # --------------------------------------------------------------------------------------- the tables

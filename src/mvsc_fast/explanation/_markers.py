@@ -103,16 +103,12 @@ def find_markers(fit, n_top):
         best = [row[view[row] == i][:n_top] for row in ranked for i in range(len(fit.views))]
         ranked = ranked[np.isin(ranked, np.concatenate(best))].reshape(c, -1)
     cluster, feature = np.repeat(np.arange(c), ranked.shape[1]), ranked.ravel()
-    return Table(
-        {
-            "cluster": fit.clusters[cluster],
-            "view": np.fromiter(fit.names, dtype=object)[view[feature]],
-            "feature": np.fromiter(chain(*fit.columns), dtype=object)[feature],
-            "mean": mean[cluster, feature],
-            "overall": overall[cluster, feature],
-            "effect": effect[cluster, feature],
-        }
-    )
+    names = {"view": np.fromiter(fit.names, dtype=object)[view]}
+    names["feature"] = np.fromiter(chain(*fit.columns), dtype=object)
+    numbers = {"mean": mean, "overall": overall, "effect": effect}
+    columns = {name: column[feature] for name, column in names.items()}
+    columns |= {name: column[cluster, feature] for name, column in numbers.items()}
+    return Table({"cluster": fit.clusters[cluster], **columns})
 
 
 def _compare(X, member):
@@ -152,22 +148,22 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     matplotlib.axes.Axes
     """
     check_type(table, "table", Table)
-    clusters, first, codes = np.unique(table["cluster"], return_index=True, return_inverse=True)
+    clusters, codes = np.unique(table["cluster"], return_inverse=True)
     n_top = min(check_integer(n_top, "n_top", 1), MAX_DRAWN // len(clusters) or 1)
-    names = [
-        f"{feature} ({view})" for view, feature in zip(table["view"], table["feature"], strict=True)
-    ]
-    width = table.n_rows // len(clusters)
-    chosen = list(dict.fromkeys(names[i + k] for i in first for k in range(min(n_top, width))))
-    image = np.full((len(chosen), len(clusters)), np.nan)
+    pairs = zip(table["view"], table["feature"], strict=True)
+    names = np.array([f"{feature} ({view})" for view, feature in pairs], dtype=object)
+    # A row for each of the first features of any cluster, with the effects in all clusters.
+    first = dict.fromkeys(name for k in range(len(clusters)) for name in names[codes == k][:n_top])
+    rows = {name: np.full(len(clusters), np.nan) for name in first}
     for name, k, effect in zip(names, codes, table["effect"], strict=True):
-        if name in chosen:
-            image[chosen.index(name), k] = effect
-    ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
+        if name in rows:
+            rows[name][k] = effect
+    image = np.array(list(rows.values()))
+    ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(rows))) if ax is None else ax
     limits = {"vmin": -MAX_EFFECT, "vmax": MAX_EFFECT, "aspect": "auto"}
     picture = ax.imshow(image.clip(-MAX_EFFECT, MAX_EFFECT), cmap="RdBu_r", **limits)
     name_ticks(ax.xaxis, clusters)
-    name_ticks(ax.yaxis, [name[:40] for name in chosen], MAX_DRAWN)
+    name_ticks(ax.yaxis, [name[:40] for name in rows], MAX_DRAWN)
     ax.set(xlabel="cluster")
     add_scale(ax, picture, shrink=0.5, extend="both").set_label("standardised difference")
     return ax
