@@ -234,11 +234,11 @@ def _best_labellings(candidates, n_clusters):
 
 def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
-    # Equal labellings are compared once.
-    distinct, member = np.unique(labellings, axis=0, return_inverse=True)
-    agreement = np.ones((len(distinct), len(distinct)))
-    for i, j in combinations(range(len(distinct)), 2):
-        shared = mutual_information(distinct[i], distinct[j], n_clusters)
+    # Equal labellings are compared once: each is represented by the first that equals it.
+    rows = [labels.tobytes() for labels in labellings]
+    first = [rows.index(row) for row in rows]
+    agreement = np.ones((len(rows), len(rows)))
+    for i, j in combinations(sorted(set(first)), 2):
+        shared = mutual_information(labellings[i], labellings[j], n_clusters)
         agreement[i, j] = agreement[j, i] = shared
-    member = member.ravel()
-    return agreement[np.ix_(member, member)]
+    return agreement[np.ix_(first, first)]
