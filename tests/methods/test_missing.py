@@ -163,8 +163,15 @@ def test_single_cells_of_sparse_views_cannot_be_missing():
 
 
 def test_samples_without_any_view_are_too_few(data):
+    views, y = data[0], np.arange(200) % 4
+    gaps = [np.full_like(X, np.nan) for X in views]
     with pytest.raises(ValueError, match="any view: none of 200, .* 4 "):
-        ConsensusTLRR(4).fit([np.full_like(X, np.nan) for X in data[0]])
+        ConsensusTLRR(4).fit(gaps)
+    with pytest.raises(ValueError, match="any view: none of 200, .* 2 "):
+        label_predictability(gaps, y)
+    with pytest.warns(UserWarning, match=r"view 0 \(0\)"):
+        score = label_predictability([gaps[0], *views[1:]], y)
+    assert score == label_predictability(views[1:], y)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 from .._utils.threads import limited
 from .._utils.types import Scale, Views
 from .._utils.validation import check_labels
-from ..views._facts import summarised
 from ..views._lift import lifted
-from ..views._missing import filled
+from ..views._passes import drawn
 from ..views._read import read_views
-from ..views._rows import presence
-from ..views._scaling import check_scale, fit_scalings, scaled
+from ..views._scaling import check_scale
 from ._ridge import adjusted_mutual_information, judge_of
 
 
@@ -75,22 +73,23 @@ def label_predictability(
     True
     """
     scale = check_scale(scale, "scale")
-    # The views go through the steps of a fit: gaps are filled and columns scaled.
     source = read_views(views)
-    scalings = fit_scalings(source, scale, summarised(source).views)
-    views = [filled(X) for X in scaled(source.load(), scalings)]
     n, index = source.n_samples, source.index
-    # One labelling or several are accepted, and samples without any view cannot be predicted.
-    scored = presence(views).any(axis=0)
+    # One labelling or several are accepted.
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
     several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1
     if several:
         numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(rows)]
     else:
         numbered = [check_labels(labels, "labels", n, index)]
-    # The canonical order makes the scores independent of the order of the samples.
-    views, _ = lifted([X if scored.all() else X[scored] for X in views])
+    # The views go through the steps of a fit. Samples without any view cannot be predicted, and the
+    # canonical order makes the scores independent of the order of the samples.
+    sample = drawn(source, n, 1, 0, scale=scale, lift=False)
+    views, _ = lifted(
+        [view.rows for view in sample.views], [view.nonnegative for view in sample.views]
+    )
     judge, order = judge_of(views)
-    numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]
+    samples = sample.samples[order]
+    numbered = [np.unique(row[samples], return_inverse=True)[1] for row in numbered]
     scores = [judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered]
     return np.array(scores) if several else float(scores[0])
