@@ -84,15 +84,16 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
     # Scores. In few columns the best labelling is the start of a further one, which is not refined.
     compute_scores = partial(_scores, judge, affinity, n_clusters)
     candidates |= compute_scores(candidates["labels"], unrefined)
-    mixture = _mixture(points, candidates["labels"][candidates["score"].argmax()], n_clusters)
+    mixture = _mixture(points, candidates["labels"][_total(candidates).argmax()], n_clusters)
     if mixture is not None:
+        candidates["likelihood"] = mixture(candidates["labels"], n_clusters)
+        start = candidates["labels"][_total(candidates).argmax()]
         compute_scores = partial(compute_scores, mixture=mixture)
-        candidates |= compute_scores(candidates["labels"], unrefined)
-        start = candidates["labels"][candidates["score"].argmax()]
         labels = mixture.maximise(start, n_clusters)[None]
         further = tabulate([("none", 0, "standard", "mixture", labels[0])])
         further |= compute_scores(labels, labels)
         candidates = {name: np.append(candidates[name], further[name], axis=0) for name in further}
+    candidates["score"] = _total(candidates)
 
     # Fusion: TLRR of the co-association of the best labellings.
     progress.stage("consensus")
@@ -109,7 +110,7 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
     refined = refine([fused.labels])
     scores = compute_scores(refined, refined)
     (labels,), (modularity,) = refined, scores["modularity"]
-    if scores["score"][0] < candidates["score"][best[0]]:
+    if _total(scores)[0] < candidates["score"][best[0]]:
         labels, modularity = labellings[0], candidates["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
 
@@ -204,19 +205,20 @@ def _mixture(points, labels, n_clusters):
 
 
 def _scores(judge, affinity, n_clusters, labellings, unrefined, mixture=None):
-    """Scores of labellings, each an array of shape (k,), and their sum, each of which fails on
-    other data."""
+    """Scores of labellings, each an array of shape (k,)."""
     scores = {
         "predictability": judge(labellings, n_clusters),
         "predictability_unrefined": judge(unrefined, n_clusters),
         "modularity": corrected_modularity(affinity, labellings, n_clusters),
     }
-    J, J_unrefined, total = scores.values()
-    total = total + UNREFINED * J_unrefined + (1 - UNREFINED) * J
-    if mixture is not None:
-        scores["likelihood"] = mixture(labellings, n_clusters)
-        total = total + scores["likelihood"]
-    return scores | {"score": total}
+    return scores if mixture is None else scores | {"likelihood": mixture(labellings, n_clusters)}
+
+
+def _total(scores):
+    """The sum of the scores of labellings, each of which fails on other data."""
+    J, J_unrefined = scores["predictability"], scores["predictability_unrefined"]
+    total = scores["modularity"] + UNREFINED * J_unrefined + (1 - UNREFINED) * J
+    return total + scores["likelihood"] if "likelihood" in scores else total
 
 
 def _best_labellings(candidates, n_clusters):
