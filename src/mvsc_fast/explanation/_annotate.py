@@ -12,15 +12,12 @@ from sklearn.utils.extmath import randomized_svd
 from .._utils.parameters import InvalidParameterError
 from .._utils.threads import limited, use_threads
 from .._utils.types import Estimator, Views
-from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, RowSteps
+from ..judge._landmarks import RowSteps
 from ..judge._predictor import margins_of
-from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
+from ..judge._ridge import judge_of, one_hot
 from ..views._missing import mean_row
-from ..views._rows import canonical_order, spread
 from ..views._scaling import scaled
-from ..views._view_rows import ViewRows
 from ._bind import bind_views, sample_ids
-from ._evidence import judge_labels
 
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
 N_NEIGHBORS = 15  # clustered samples with which every other sample is joined, as in scanpy
@@ -114,30 +111,29 @@ def _margins_and_embedding(fit):
 
     They are leave-one-out for clustered samples; all others are predicted.
     """
-    labels, samples, complete = fit.labels, fit.samples, fit.complete
-    # In an order that depends on the samples alone.
-    order, n_clusters = canonical_order(complete), int(labels.max()) + 1
-    features = LandmarkFeatures(
-        [ViewRows(X[order]) for X in complete], spread(len(order), N_LANDMARKS)
-    )
-    F = features.of_fitted()
+    labels, samples, n_clusters = fit.labels, fit.samples, int(fit.labels.max()) + 1
+    # In an order that depends on the samples only.
+    judge, order = judge_of(fit.complete)
+    F = judge.ridge.features
     axes = randomized_svd(F, min(N_COMPONENTS, *F.shape), random_state=0)[2].T
     out = np.empty((len(labels), 1 + axes.shape[1]), dtype=np.float32)
     if len(samples) < len(labels):
-        ridge = LeaveOneOutRidge(F, spread(len(order), REGRESSED), features.rank)
-        B = ridge.coefficients(one_hot(labels[samples[order]], n_clusters))
+        B = judge.ridge.coefficients(one_hot(labels[samples[order]], n_clusters))
         scalings, steps = getattr(fit.model, "scaling_", [None] * len(fit.views)), []
         for i in fit.used:
             (X,) = scaled([fit.views[i]], [scalings[i]])
             steps.append(RowSteps(i, mean_row(X), scalings[i], fit.lifts[i]))
-        predictor = features.predictor(np.hstack([B, axes]), steps)
+        predictor = judge.features.predictor(np.hstack([B, axes]), steps)
         dtype = np.dtype((np.float32, out.shape[1:]))  # a row of values for each sample
         with use_threads(getattr(fit.model, "n_threads", None), len(labels)) as n_threads:
             n_threads = fit.source.threads(n_threads)
             rows = fit.source.per_row(_predicted, dtype, predictor, labels, n_clusters, n_threads)
             out[:] = np.asarray(rows)
-    out[samples[order], 1:] = F @ axes
-    out[samples, 0] = 1 if len(fit.clusters) < 2 else judge_labels(fit).margin
+    out[samples[order], 1:], out[samples, 0] = F @ axes, 1
+    if len(fit.clusters) > 1:
+        indicators = one_hot(fit.codes[order], len(fit.clusters))
+        margin, _ = margins_of(judge.ridge.predict(indicators), fit.codes[order])
+        out[samples[order], 0] = margin
     out[labels < 0] = np.nan
     return out[:, 0], out[:, 1:]
 
