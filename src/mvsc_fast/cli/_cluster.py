@@ -103,8 +103,8 @@ def _clusters(text):
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
     # Whatever can be checked is checked before the fit.
-    method = _checked(args)
     is_file = args.scores is not None and os.path.exists(args.scores)
+    method = _checked(args, is_file)
     files = {printable(Path(file.removesuffix(".gz")).stem): file for file in args.files}
     if len(files) < len(args.files):
         raise ValueError(f"{' '.join(args.files)}: files need different names, as views have these")
@@ -161,10 +161,9 @@ def run(args):
     tell_sizes(labels)
 
 
-def _checked(args):
+def _checked(args, is_file):
     """The class of the method; raise ValueError for options that cannot be met."""
     method = ESTIMATORS[args.method]
-    is_file = args.scores is not None and os.path.exists(args.scores)
     check_options(args.files, args, args.scores if is_file else None)
     if args.save and not hasattr(method, "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
