@@ -376,7 +376,9 @@ def public_calls():
         "explain": lambda: mvsc_fast.explain(model, data),
         "label_predictability": lambda: mvsc_fast.label_predictability(data, y),
         "structure_test": lambda: mvsc_fast.structure_test(data, 3, n_rotations=2, each_view=True),
-        "suggest_n_clusters": lambda: mvsc_fast.suggest_n_clusters(data, max_clusters=4),
+        "suggest_n_clusters": lambda: mvsc_fast.suggest_n_clusters(
+            data, max_clusters=4, n_threads=1
+        ),
         "explanation.markers": lambda: explanation.markers(model, data),
         "explanation.plot_embedding": lambda: explanation.plot_embedding(data[1][:, :50], y),
         "explanation.stability": lambda: explanation.stability(model, data, n_resamples=2),
