@@ -70,7 +70,6 @@ lint: $(LINT)/installed
 	$(LINT)/bin/ruff format --check .
 	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint src tests examples
 	$(LINT)/bin/mypy
-	$(LINT)/bin/python tools/docstrings.py --check
 	$(LINT)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*
 	$(LINT)/bin/zizmor --quiet --offline .github/workflows
 

@@ -95,8 +95,8 @@ def weights(X, cells):
 METHODS = {
     "ConsensusTLRR": consensus(),
     "ConsensusTLRR, all samples": consensus(max_samples=2**31),
-    "ConsensusTLRR, memory maps": consensus(memory_limit="600MiB"),
-    "ConsensusTLRR, Dask": consensus(memory_limit="600MiB"),
+    "ConsensusTLRR, memory maps": consensus(),
+    "ConsensusTLRR, Dask": consensus(),
     "MiniBatchKMeans": mini_batches,
     "SpectralClustering, nearest neighbors": lambda views, k: (
         spectral([np.hstack(units(views))], k).labels_

@@ -24,8 +24,7 @@ from timing import cpu_seconds, print_table, report, run
 from unequal import gaussian_groups
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
-from mvsc_fast.judge._levels import SURE_PREDICTABILITY
-from mvsc_fast.judge._n_clusters import SURE, _lead
+from mvsc_fast.judge._n_clusters import SURE, SURE_PREDICTABILITY, _lead
 
 SUBSETS = 4
 COUNTS = (2, 3, 4, 6, 9, 13, 20, 30, 45, 60)

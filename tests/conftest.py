@@ -72,6 +72,11 @@ def nonnegative_views(n, dims=(30, 20)):
     return [np.abs(X) for X in random_views(n, dims)]
 
 
+def recovered(method, W, **parameters):
+    """A method of low-rank recovery, fitted on a tensor of similarities."""
+    return fitted(method(1, affinity="precomputed", n_init=1, **parameters), W)
+
+
 def changed(A, index, value):
     """A copy of an array with another value."""
     A = A.copy()

@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -39,36 +38,6 @@ def test_examples_of_docstrings():
             for example in doctest.DocTestFinder().find(importlib.import_module(name)):
                 runner.run(example)
     assert runner.failures == 0 and runner.tries > 100
-
-
-@pytest.fixture
-def docstrings(monkeypatch):
-    if not TOOLS.exists():
-        pytest.skip("tests without their repository")
-    monkeypatch.syspath_prepend(TOOLS)
-    return importlib.import_module("docstrings")
-
-
-def test_shared_entries_of_docstrings_are_those_of_the_base_classes(docstrings, tmp_path):
-    assert docstrings.changes()[1] == []
-    for folder in ("methods", "solvers"):
-        shutil.copytree(docstrings.PACKAGE / folder, tmp_path / folder)
-    base = tmp_path / "methods" / "_base.py"
-    text = base.read_text(encoding="utf-8")
-    base.write_text(text.replace("Number of clusters to find.", "How many."), encoding="utf-8")
-    texts, names = docstrings.changes(tmp_path)
-    assert len(names) == 12 and not any("Consensus" in name for name in names)  # it has its own
-    assert sum(text.count("    How many.") for text in texts.values()) == 12
-
-
-def test_a_parameter_without_an_entry_is_named(docstrings, tmp_path):
-    for folder in ("methods", "solvers"):
-        shutil.copytree(docstrings.PACKAGE / folder, tmp_path / folder)
-    path = tmp_path / "methods" / "_awp.py"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("init: Init =", "start: Init ="), encoding="utf-8")
-    with pytest.raises(SystemExit, match="AWP .*start"):
-        docstrings.changes(tmp_path)
 
 
 @needs_bench

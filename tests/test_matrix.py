@@ -156,7 +156,6 @@ CONDITIONS = {
     "absent view": absent_view,
     "rare view": rare_view,
     "scaled columns": scaled_columns,
-    "memory limit": lambda: case(parameters={"memory_limit": "100MB"}),
     "one view in another order": lambda form: in_another_order(form, "ids"),
     "columns in another order": lambda form: in_another_order(form, "columns"),
     "second fit": lambda: case(
@@ -230,9 +229,6 @@ def answers(problem, condition, kinds, folder, questions):
     fit = outcome(lambda: attributes(model.fit(fitted)))
     if problem.refit:
         fit = outcome(lambda: attributes(clone(model).fit(asked)))
-    if condition == "memory limit":
-        small = clone(model).set_params(memory_limit="1MB")
-        fit = {"fit": fit, "small": outcome(lambda: small.fit(fitted))}
     asking = {
         "predict": lambda: np.asarray(model.predict(new)),
         "explain": lambda: explained(model, asked, folder / "report.html"),
@@ -332,7 +328,7 @@ def is_meaningful(form, question, condition):
         return question not in ("fit", "native", "save and load")
     if condition == "missing cells" and form in SPARSE_FORMS:
         return question not in WITH_MODEL  # whose fit is refused
-    if condition in ("memory limit", "second fit"):  # the functions have neither limit nor model
+    if condition == "second fit":  # the functions have no model
         return question not in ("suggest_n_clusters", "label_predictability")
     # label_predictability draws samples from 4096 on.
     return (question, condition) != ("label_predictability", "subsample")
@@ -348,7 +344,7 @@ PAIRS = [pair for pair in product(ALL, CONDITIONS) if questions_of(*pair)]
 def refusal(form, question, condition):
     """The message of a cell that only named views can refuse, or None."""
     if condition == "one view in another order":
-        return r"the rows of view \d have the ids of view \d in another order"
+        return r"the rows of view \d and view \d have different ids \(in another order"
     asked = question in {"predict", "explain", "markers"}
     if condition == "columns in another order" and form in NAMED_FORMS and asked:
         return r"the columns of view \d are not those of fit, in another order: pass frame"

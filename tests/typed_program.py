@@ -63,7 +63,7 @@ def refused(views: list[NDArray[np.float64]], W: NDArray[np.float64]) -> None:
     ConsensusTLRR().fit("views.csv")  # type: ignore[arg-type]
     print(ConsensusTLRR().fit(views).gap_.shape)  # type: ignore[attr-defined]
     TLRR(solver="fast")  # type: ignore[arg-type]
-    TLRR(5, "rbf")  # type: ignore[call-arg]
+    TLRR(5, "rbf")  # type: ignore[arg-type, call-arg]
     TLRR(affinity="cosine")  # type: ignore[arg-type]
     TSVDMSC(sample_transform="fft")  # type: ignore[arg-type]
     solvers.tlrr(W, lam="auto")  # type: ignore[arg-type]

@@ -15,7 +15,11 @@ from sklearn.pipeline import make_pipeline
 from mvsc_fast import TLRR, ConsensusTLRR, methods
 from mvsc_fast.methods import TRPCA
 
-ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
+ESTIMATORS = [
+    estimator(3, random_state=0)
+    for name, estimator in methods.ESTIMATORS.items()
+    if name != "awp"  # which is fast, and reports nothing
+]
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def test_every_estimator_reports_its_stages_and_learns_the_same(estimator, views
     told = re.findall(rf"^\[{name}\] (\w+) \(\d+\.\d s\)$", capsys.readouterr().err, re.M)
     assert told == [state.stage for state in seen if state.iteration == 0]
     if name != "ConsensusTLRR":  # which has other stages
-        assert told == [*([] if name == "AWP" else ["graph"]), "solve", "cut", "support"]
+        assert told == ["graph", "solve", "cut", "support"]
     assert np.all(np.diff([state.seconds for state in seen]) >= 0)
     assert len(seen) > len(told) and all(s.iteration <= s.total for s in seen if s.iteration)
     np.testing.assert_array_equal(model.labels_, clone(estimator).fit(views).labels_)
@@ -54,14 +58,6 @@ def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
         model.set_params(callback=interrupt).fit([X[::-1][:50] for X in views])
     np.testing.assert_array_equal(model.predict(views), labels)
     assert len(model.labels_) == 60
-
-
-def test_long_stages_say_how_long_they_may_take(monkeypatch, views, capsys):
-    monkeypatch.setattr("mvsc_fast._utils.progress.EVERY", 0.0)
-    TRPCA(3, random_state=0, verbose=1).fit(views)
-    lines = [line for line in capsys.readouterr().err.splitlines() if "iteration" in line]
-    assert len(lines) > 100
-    assert re.match(r"\[TRPCA\] solve: iteration 1 of at most 500, residual .*, at most", lines[0])
 
 
 class Terminal(io.StringIO):

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import changed, memory_map, published_tlrr, random_similarities
+from conftest import changed, memory_map, published_tlrr, random_similarities, recovered
 
-from mvsc_fast.solvers import tlrr, trpca
+from mvsc_fast.methods import TRPCA
+from mvsc_fast.solvers import tlrr
 from mvsc_fast.spectral import spectral_labels
 
 VALIDATION = "mvsc_fast._utils.validation"
@@ -75,7 +76,7 @@ def test_bad_tensors(W, facts):
 def test_too_many_samples_for_lapack_are_refused_before_allocating():
     A = np.broadcast_to(np.float32(1), (32_767,) * 2)
     with pytest.raises(ValueError, match="32767 .*32766"):
-        trpca([A])
+        recovered(TRPCA, [A])
 
 
 @pytest.mark.parametrize("place", [(0, 299), (299, 0), (255, 256), (258, 257)])
@@ -106,7 +107,7 @@ def test_memory_for_cached_files_is_available(tmp_path, monkeypatch):
     names = "memory.max", "memory.current", "inactive_file"
     folder, meminfo = tmp_path / "cgroup", tmp_path / "meminfo"
     folder.mkdir()
-    monkeypatch.setattr(f"{VALIDATION}.CGROUPS", [("/nowhere", *names), (folder, *names)])
+    monkeypatch.setattr(f"{VALIDATION}.CGROUP", (folder, *names))
     fake = {"/proc/meminfo": meminfo}
     paths = lambda first, *rest: Path(fake.get(first, first), *rest)  # noqa: E731
     monkeypatch.setattr(f"{VALIDATION}.Path", paths)
@@ -114,7 +115,7 @@ def test_memory_for_cached_files_is_available(tmp_path, monkeypatch):
 
     def available():
         with pytest.raises(MemoryError) as refused:
-            trpca([huge])
+            recovered(TRPCA, [huge])
         return str(refused.value)
 
     assert published_tlrr(np.ones((1, 2, 2)), max_iter=1).n_iter == 1  # nothing is known

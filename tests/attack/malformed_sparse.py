@@ -12,7 +12,8 @@ import warnings
 import numpy as np
 import scipy.sparse
 
-from mvsc_fast.solvers import tlrr, trpca
+from mvsc_fast.methods import TRPCA
+from mvsc_fast.solvers import tlrr
 from mvsc_fast.spectral import fuse, spectral_embedding
 from mvsc_fast.views import check_views
 
@@ -29,7 +30,7 @@ NUMBERS = [-(2**31), -1, 0, 1, 5, 29, 30, 1000, 10**7, 2**31 - 1, 2**31, 2**62]
 READERS = {
     "views": lambda A: check_views([A]),
     "tensors": lambda A: fuse([A, A]).data,
-    "dense similarities": lambda A: trpca([A], max_iter=1).tensor,
+    "dense similarities": lambda A: TRPCA(1, affinity="precomputed", max_iter=0).fit([A]).tensor_,
     "sparse similarities": lambda A: tlrr([A], max_iter=0).tensor,
     "spectral": lambda A: spectral_embedding(A, 1),
 }

@@ -45,10 +45,10 @@ names = [prefix + name for prefix in "ds" for name in
          ("sterf", "stedc", "steqr", "stemr", "sytrd", "ormtr", "potrf", "geqrf", "orgqr")]
 names += ["dsyev", "dgesvd", "zheev", "zhetrd", "zunmtr"]
 routines = {{name: lapack_faults.Routine(name) for name in names}}
-from conftest import fitted, random_similarities
+from conftest import fitted, random_similarities, recovered
 from mvsc_fast import datasets
-from mvsc_fast.methods import ETLMSC, LTMSC, TSVDMSC, UtSVDMSC
-from mvsc_fast.solvers import snn, tlrr, trpca
+from mvsc_fast.methods import ETLMSC, LTMSC, SNN, TRPCA, TSVDMSC, UtSVDMSC
+from mvsc_fast.solvers import tlrr
 views = datasets.make_multiview_subspaces(18, 3, random_state=0)[0]
 W = random_similarities(3, 18)
 U = np.linalg.qr(np.random.default_rng(0).standard_normal((202, 3)))[0]
@@ -66,8 +66,8 @@ calls = {{
     "etlmsc": lambda: learned(ETLMSC(3, sample_transform="dft", max_iter=20)),
     "ut_svd_msc": lambda: learned(UtSVDMSC(3, max_iter=30)),
     "lt_msc": lambda: learned(LTMSC(3, max_iter=30)),
-    "trpca": lambda: trpca(W, max_iter=40).tensor,
-    "snn": lambda: snn(W, max_iter=40).tensor,
+    "trpca": lambda: recovered(TRPCA, W, max_iter=40).tensor_,
+    "snn": lambda: recovered(SNN, W, max_iter=40).tensor_,
 }}
 tried = fallbacks = 0
 for label, call in calls.items():

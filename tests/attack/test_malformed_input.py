@@ -80,5 +80,5 @@ def test_the_largest_numbers_are_no_reason_to_warn():
 def test_objects_that_are_no_numbers_are_named_by_column(value, make):
     X = VIEWS[1].astype(object)
     X[7, 2] = value
-    with pytest.raises((TypeError, ValueError), match="view 1 .*column 2"):
+    with pytest.raises((TypeError, ValueError), match="view 1, column 2"):
         methods.AWP(3).fit([VIEWS[0], make(X)])

@@ -4,13 +4,13 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import FULL, fitted, random_similarities
+from conftest import FULL, fitted, random_similarities, recovered
 from processes import run_python
 
 from mvsc_fast import _kernels, datasets
-from mvsc_fast.methods import LTMSC, TSVDMSC, UtSVDMSC
+from mvsc_fast.methods import LTMSC, SNN, TRPCA, TSVDMSC, UtSVDMSC
 from mvsc_fast.solvers import _tlrr_binding as door
-from mvsc_fast.solvers import snn, tlrr, trpca
+from mvsc_fast.solvers import tlrr
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
 
@@ -43,8 +43,8 @@ CALLS = {
     "TSVDMSC": lambda: fitted(TSVDMSC(3, max_iter=3), VIEWS).tensor_,
     "UtSVDMSC": lambda: fitted(UtSVDMSC(3, max_iter=3), VIEWS).tensor_,
     "LTMSC": lambda: fitted(LTMSC(3, max_iter=3), VIEWS).tensor_,
-    "trpca": lambda: trpca(W, max_iter=3).tensor,
-    "snn": lambda: snn(W, max_iter=3).tensor,
+    "trpca": lambda: recovered(TRPCA, W, max_iter=3).tensor_,
+    "snn": lambda: recovered(SNN, W, max_iter=3).tensor_,
 }
 
 
@@ -76,7 +76,7 @@ def test_many_fits_leave_memory_flat():
         from mvsc_fast import datasets
         from mvsc_fast.methods import ESTIMATORS
         views, _ = datasets.make_multiview_subspaces(80, 2, random_state=0)
-        models = [E(2, random_state=0, n_threads=1) for E in ESTIMATORS.values()]
+        models = [E(2, random_state=0) for E in ESTIMATORS.values()]
         for model in models:
             few = {{"n_init": 1, "max_iter": 5, "tol": 1e3, "n_neighbors": 6}}.items()
             model.set_params(**{{k: v for k, v in few if k in model.get_params()}})

@@ -6,13 +6,12 @@ MVSC_STRESS=full draws as many cases as a release demands, without a fixed seed.
 import warnings
 
 import numpy as np
-from conftest import examples, published_tlrr
+from conftest import examples, published_tlrr, recovered
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsc_fast import similarity
-from mvsc_fast.methods import TSVDMSC
-from mvsc_fast.solvers import snn, trpca
+from mvsc_fast.methods import SNN, TRPCA, TSVDMSC
 from mvsc_fast.views import check_views
 
 SIZES = [0.0, 1.0, 1e300, 1e-300, 5e-324, 1e38, 1e19, 1e-40, np.inf]
@@ -90,11 +89,11 @@ def test_tlrr(W, parameters, solver):
 
 
 @examples(40)
-@given(hostile_arrays(3, square=True), st.sampled_from([trpca, snn]))
+@given(hostile_arrays(3, square=True), st.sampled_from([TRPCA, SNN]))
 def test_recovery(W, method):
-    result = survives(lambda: method(W, max_iter=8), W)
-    if result is not None:
-        assert np.isfinite(result.tensor).all()
+    model = survives(lambda: recovered(method, W, max_iter=8), W)
+    if model is not None:
+        assert np.isfinite(model.tensor_).all()
 
 
 @examples(60)

@@ -35,7 +35,6 @@ def test_a_suggestion_has_its_reasons(five):
     assert "5 clusters, the smallest of 24 of 120 samples" in first
     for c in five.candidates[1:]:
         assert f"{c} clusters, the smallest of {five.smallest[five.counts == c][0]}" in second
-    assert five.hidden == {}
 
 
 def test_independent_of_the_order_of_the_samples_and_of_threads(five, threads_at_any_size):
@@ -148,19 +147,6 @@ def test_digits_of_the_package_are_ten():
     views, _ = datasets.load_handwritten()
     result = suggest_n_clusters([X[3::8] for X in views], max_clusters=13, random_state=0)
     assert min(abs(c - 10) for c in result.candidates) <= 1
-
-
-@pytest.mark.filterwarnings("ignore:a few columns make up most")
-def test_a_group_within_a_cluster_is_named_but_none_in_noise(views_with_small_group):
-    views, small_group = views_with_small_group
-    result = suggest_n_clusters(views, max_clusters=2, random_state=0)
-    (cluster,) = result.hidden
-    np.testing.assert_array_equal(result.hidden[cluster], small_group)
-    assert result.sizes.tolist() == [100, 100]
-    last = str(result).splitlines()[-1]
-    assert "cluster of 100 samples" in last and "12 of these samples" in last
-    noise = np.random.default_rng(0).standard_normal((150, 10))
-    assert suggest_n_clusters([noise], max_clusters=2, random_state=0).hidden == {}
 
 
 def test_nothing_of_a_picture_is_cut_off(five):

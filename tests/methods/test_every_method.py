@@ -105,9 +105,10 @@ def test_iterations_end_at_max_iter_with_a_warning_and_by_a_callback_without(nam
     assert caught[0].filename == __file__
     assert model.n_iter_ == 2 and not model.converged_
     assert short(name, max_iter=0).fit(views).n_iter_ == 0
-    model = short(name, tol=0.0, callback=lambda state: state.iteration == 3).fit(views)
-    assert model.n_iter_ == 3 and not model.converged_
     assert np.all(np.diff(model.history_["seconds"]) >= 0)
+    if name != "awp":  # which takes no callback
+        model = short(name, tol=0.0, callback=lambda state: state.iteration == 3).fit(views)
+        assert model.n_iter_ == 3 and not model.converged_
 
 
 NORMAL = np.random.default_rng(0).standard_normal((12, 4))
@@ -160,12 +161,12 @@ def test_a_second_view_in_place_of_labels_is_refused():
         np.testing.assert_array_equal(AWP(3).fit(X, y).labels_, expected)
 
 
-@pytest.mark.parametrize("model", [AWP(3), MODELS["consensus-tlrr"]])
+@pytest.mark.parametrize("model", [MODELS["tlrr"], MODELS["consensus-tlrr"]])
 def test_names_of_columns_are_checked_before_the_work(model):
     stages = []
     model = clone(model).set_params(callback=lambda state: stages.append(state.stage))
     X = nonnegative_views(40, (4,))[0]
-    with pytest.raises(ValueError, match="'a'.*rename"):
+    with pytest.raises(ValueError, match="(?s)column names.*'a'"):
         model.fit(pd.DataFrame(X, columns=list("abca")))
     with pytest.raises(TypeError, match=r"\['int', 'str'\]"):
         model.fit(pd.DataFrame(X, columns=["a", "b", "c", 0]))

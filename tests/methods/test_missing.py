@@ -85,7 +85,7 @@ def test_a_view_that_all_new_samples_lack_may_be_left_out(data):
     for nothing in ({"b": None}, [None, None, None]):
         with pytest.raises(ValueError, match="None"):
             model.predict(nothing)
-    with pytest.raises(ValueError, match="view 1 .*None"):
+    with pytest.raises(ValueError, match=r"view 1 has shape \(\)"):
         model.fit([a, None, c])
 
 
@@ -94,7 +94,7 @@ def with_gaps(views, share=0.05, seed=0):
     return [np.where(rng.uniform(size=X.shape) < share, np.nan, X) for X in views]
 
 
-GAPS = r"view 0 .*\d+ cells .5.* view 2 .*\d+ cells .5"
+GAPS = r"view 0 .*\d+ cells .* view 2 .*\d+ cells"
 
 
 def test_missing_cells_are_filled_in_fit_and_predict(data):
@@ -169,7 +169,7 @@ def test_samples_without_any_view_are_too_few(data):
         ConsensusTLRR(4).fit(gaps)
     with pytest.raises(ValueError, match="any view: none of 200, .* 2 "):
         label_predictability(gaps, y)
-    with pytest.warns(UserWarning, match=r"view 0 \(0\)"):
+    with pytest.warns(UserWarning, match=r"fewer than 2 .*view 0$"):
         score = label_predictability([gaps[0], *views[1:]], y)
     assert score == label_predictability(views[1:], y)
 
@@ -233,7 +233,7 @@ def test_a_view_that_few_samples_have(data, count):
     excluded = [str(warning.message) for warning in caught if "excluded," in str(warning.message)]
     assert bool(excluded) == (present < 2)
     if present < 2:
-        assert f"of the 60 clustered samples have it: view 0 ({present})" in excluded[0]
+        assert "of the 60 clustered samples have it: view 0" in excluded[0]
         assert model.views_used_ == [1, 2]
         assert model.view_support_[0] == 0 < model.view_support_[1:].min()
         assert clustering_scores(labels, predicted)["ari"] > 0.9

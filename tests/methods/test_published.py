@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import FULL, fitted
+from conftest import FULL, fitted, recovered
 
 from mvsc_fast import TLRR
-from mvsc_fast.methods import AWP, ETLMSC, LMSC, TSVDMSC, DiMSC
+from mvsc_fast.methods import AWP, ETLMSC, LMSC, SNN, TSVDMSC, DiMSC
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.solvers import snn, tlrr
+from mvsc_fast.solvers import tlrr
 from mvsc_fast.spectral import fuse, spectral_labels
 
 pytestmark = pytest.mark.skipif(not FULL, reason="slow reproductions: MVSC_STRESS=full")
@@ -47,7 +47,7 @@ def test_tsvd_msc_chained_into_tlrr(yaleb):
 def test_tsvd_msc_chained_into_snn(yaleb):
     views, y = yaleb
     W = learned(TSVDMSC(10, lam=0.05, sample_transform="dft"), views)
-    S = fuse(snn(W, max_iter=150).tensor)  # labels do not change long before the 197th
+    S = fuse(recovered(SNN, W, max_iter=150).tensor_)  # labels do not change long before the 197th
     assert 0.64 <= mean_scores(S, y, 5)["acc"] <= 0.70
 
 

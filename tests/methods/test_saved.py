@@ -67,11 +67,11 @@ def test_a_saved_predictor_is_no_estimator(tmp_path):
     model.to_native(path)
     saved = SavedPredictor(path)
     assert not hasattr(saved, "set_params") and str(path) in repr(saved)
-    for name, value in (("memory_limit", "much"), ("n_threads", "2"), ("n_threads", 0)):
-        with pytest.raises(ValueError, match=name):
-            SavedPredictor(path, **{name: value})
-    limited = SavedPredictor(path, memory_limit="1KiB", n_threads=2.0)
-    np.testing.assert_array_equal(limited.predict(VIEWS), saved.predict(VIEWS))
+    for value in ("2", 0):
+        with pytest.raises(ValueError, match="n_threads"):
+            SavedPredictor(path, n_threads=value)
+    again = SavedPredictor(path, n_threads=2.0)
+    np.testing.assert_array_equal(again.predict(VIEWS), saved.predict(VIEWS))
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):

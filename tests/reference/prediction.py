@@ -3,50 +3,48 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mvsc_fast.judge._model_file import unpack
+from mvsc_fast.judge._model_file import parts
 
 from .sparse_graphs import unit
 
 
 def fields(image):
     """Numbers and arrays of the head, and of each record, in their shapes."""
-    head, views = unpack(image)
+    top, records = parts(image)
+    head = {name: int(top[name]) for name in top.dtype.names[1:]}
     L, c = head["n_landmarks"], head["n_clusters"]
-    for view in views:
+
+    def array(offset, dtype, shape):
+        """An array that starts at an offset; None for 0."""
+        if offset == 0:
+            return None
+        size = np.prod(shape, dtype=int) * np.dtype(dtype).itemsize
+        return image[offset : offset + size].view(dtype).reshape(shape)
+
+    def matrix(offset, k, n):
+        """A matrix (k, n) that is stored in panels of 16 columns."""
+        stored = array(offset, np.float32, (-(-n // 16), k, 16))
+        return None if stored is None else stored.transpose(1, 0, 2).reshape(k, -1)[:, :n]
+
+    views = []
+    for record in records:
+        view = {name: record[name].item() for name in record.dtype.names if name != "reserved"}
         width, d = view["n_features"], view["d"]
-        view["lift"] = array(view["lift"], np.float64, (width + 1,))
+        mapped = width + (view["lift"] != 0)  # columns of the rows that are mapped
+        of_clusters = 1 if head["version"] == 2 else c
         shapes = {"mean": (d,), "squares": (L,), "scales": (L,), "mean_row": (width,)}
+        shapes |= {"steps": (mapped,), "limits": (c + of_clusters,)}
         for name, shape in shapes.items():
             view[name] = array(view[name], np.float32, shape)
         for name, shape in {"landmarks": (d, L), "coefficients": (d, c), "fill": (L, d)}.items():
             view[name] = matrix(view[name], *shape)
         view["landmarks"] = view["landmarks"].T
-        mapped = width + (view["lift"] is not None)  # columns of the rows that are mapped
         view["codes"] = array(view["codes"], np.int8, (mapped, d))
-        view["steps"] = array(view["steps"], np.float32, (mapped,))
-        for name in ("centres", "deviations"):
-            view[name] = array(view[name], np.float64, (width,))
-        of_clusters = 1 if head["version"] == 2 else c
-        view["limits"] = array(view["limits"], np.float32, (c + of_clusters,))
+        for name, size in {"centres": width, "deviations": width, "lift": width + 1}.items():
+            view[name] = array(view[name], np.float64, (size,))
+        views.append(view)
     head["kernel_coefficients"] = matrix(head["kernel_coefficients"], L, c)
     return head, views
-
-
-def array(data, dtype, shape):
-    """An array of bytes, which may be followed by zeros; None for None."""
-    if data is None:
-        return None
-    count = np.prod(shape, dtype=int)
-    return data[: count * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
-
-
-def matrix(data, k, n):
-    """A matrix (k, n) that is stored in panels of 16 columns."""
-    if data is None:
-        return None
-    count = -(-n // 16)
-    parts = array(data, np.float32, (count, k, 16))
-    return parts.transpose(1, 0, 2).reshape(k, -1)[:, :n]
 
 
 def scores(image, views):

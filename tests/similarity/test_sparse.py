@@ -23,7 +23,7 @@ def test_a_long_search_is_told(monkeypatch):
     assert caught[0].filename == __file__
 
 
-def degenerate_views(n=80):
+def degenerate_views(n=48):
     """Duplicates, rows and views of zeros, a constant view, equal columns."""
     X = np.random.default_rng(0).standard_normal((n, 12))
     X[7] = 0
@@ -35,36 +35,32 @@ CASES = {
     f"{n} samples": [random_views(n, (2,))[0] + 1, np.ones((n, 9)), np.zeros((n, 1))]
     for n in range(2, 7)
 }
-CASES |= {"subspaces": subspaces(), "degenerate": degenerate_views()}
-CASES["sparse rows"] = [np.maximum(X, 0) for X in subspaces(90, n_features=(20, 200))]
+CASES |= {"subspaces": subspaces(48), "degenerate": degenerate_views()}
+CASES["sparse rows"] = [np.maximum(X, 0) for X in subspaces(45, n_features=(10, 200))]
 
 
 @pytest.mark.parametrize("views", CASES.values(), ids=CASES)
-def test_with_all_candidates_it_is_the_dense_tensor(views):
+def test_up_to_49_samples_it_is_the_dense_tensor(views):
     W = similarity.self_representation(views)
-    everything = {"n_candidates": len(views[0]) - 1, "n_longest": len(views[0]) - 1}
     for kind in (np.asarray, scipy.sparse.csr_array):
         given = [kind(X) for X in views]
-        slices = sparse_representation(given, **everything)
+        slices = sparse_representation(given)
         # Of equal samples the dense path rounds 1 - |u|^2 in its own way.
         np.testing.assert_allclose([A.toarray() for A in slices], W, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("n_longest", "k", "cap"), [(1, 10, 1.5), (7, 10, 1.5), (30, 10, 1.5), (7, 4, 0.8)]
-)
-def test_longest_tubes_equal_the_twin(n_longest, k, cap):
-    """The entries of all candidates, of which each row keeps its longest tubes."""
-    views = [twin.unit(X) for X in subspaces(90, n_features=(120, 200))]
+def test_longest_tubes_equal_the_twin():
+    """Of 50 candidates each row keeps its 48 longest tubes."""
+    views = [twin.unit(X) for X in subspaces(51, n_features=(120, 200))]
     A = np.stack([twin.ridge_entries(X, 0.5) for X in views])
-    expected = twin.sparse_tensor(A, ~np.eye(90, dtype=bool), n_longest, k, cap)
-    options = {"n_candidates": 89, "n_longest": n_longest, "scale_neighbors": k, "cap": cap}
-    sparse = sparse_representation(views, **options)
+    expected = twin.sparse_tensor(A, ~np.eye(51, dtype=bool), 48)
+    sparse = sparse_representation(views)
     np.testing.assert_allclose([A.toarray() for A in sparse], expected, atol=2e-6)
+    assert sparse[0].nnz < 51 * 50
 
 
 def test_the_pattern_is_symmetric_sorted_and_shared():
-    slices = sparse_representation(subspaces(), n_longest=9)
+    slices = sparse_representation(subspaces())
     for A in slices:
         assert A.dtype == np.float32 and A.has_canonical_format
         np.testing.assert_array_equal(A.indices, slices[0].indices)
@@ -75,7 +71,7 @@ def test_the_pattern_is_symmetric_sorted_and_shared():
 
 def test_threads_change_no_bit():
     views = subspaces(1100)  # rows in three blocks
-    one, three = (sparse_representation(views, n_longest=20, n_threads=k) for k in (1, 3))
+    one, three = (sparse_representation(views, n_threads=k) for k in (1, 3))
     for A, B in zip(one, three, strict=True):
         np.testing.assert_array_equal(A.indices, B.indices)
         np.testing.assert_array_equal(A.data, B.data)
@@ -91,8 +87,8 @@ def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
 def test_similarities_near_underflow_are_finite():
     pair = np.array([[1e18, 2e-23], [0, 1]], dtype=np.float32)  # a cosine of 2e-41
     X = np.kron(np.eye(2, dtype=np.float32), pair)
-    W = similarity.self_representation([X], scale_neighbors=1)[0]
-    (sparse,) = sparse_representation([X], scale_neighbors=1)
+    W = similarity.self_representation([X])[0]
+    (sparse,) = sparse_representation([X])
     np.testing.assert_allclose(sparse.toarray(), W, rtol=1e-3)
     assert 0 < W[0, 1] < 1.5 and (W[:2, 2:] == 0).all()
 

@@ -39,35 +39,6 @@ def test_matrices_are_selected_by_views_or_by_modalities(arrays):
     one = SimpleNamespace(X=arrays["rna"], obsm={"X_pca": arrays["rna"][:, :2]}, **names)
     (frame,) = from_anndata(one, use={"X": "X_pca"}).values()
     assert frame.shape == (60, 2)
-    with pytest.raises(ValueError, match="a dict .* modalities 'a'"):
-        from_anndata({"a": one}, use=["X_pca"])
-
-
-def test_raw_has_columns_of_its_own(arrays):
-    X = arrays["rna"]
-    raw = SimpleNamespace(X=X, var_names=[f"g{j}" for j in range(20)])
-    names = {"obs_names": pd.Index(IDS), "var_names": raw.var_names[:5], "layers": {}, "obsm": {}}
-    frame = from_anndata(SimpleNamespace(X=X[:, :5], raw=raw, **names), "raw")["raw"]
-    np.testing.assert_array_equal(frame, X)
-    assert list(frame.columns) == raw.var_names and list(frame.index) == IDS
-    with pytest.raises(ValueError, match="has no 'raw'"):
-        from_anndata(SimpleNamespace(X=X[:, :5], raw=None, **names), "raw")
-
-
-class Nested:
-    """NumPy takes it for a sequence of sequences without an end."""
-
-    def __len__(self):
-        return 5
-
-    def __getitem__(self, i):
-        raise AssertionError("an element was read")
-
-
-@pytest.mark.parametrize("wrap", [lambda X: X, lambda X: [X, X], lambda X: {"a": X}])
-def test_objects_that_are_no_arrays_are_refused_unread(wrap):
-    with pytest.raises(ValueError, match="is of type Nested: pass an array, a sparse matrix"):
-        ConsensusTLRR(2).fit(wrap(Nested()))
 
 
 # ------------------------------------------------------------------ the real packages

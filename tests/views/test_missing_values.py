@@ -11,7 +11,8 @@ from reference.sparse_graphs import unit
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.views import align, check_views, missing
-from mvsc_fast.views._missing import filled, imputed, mean_row
+from mvsc_fast.views._rows import filled, mean_row, presence
+from mvsc_fast.views._view_rows import imputed
 
 NAN = np.nan
 
@@ -26,7 +27,7 @@ def test_missing_cells_are_counted_and_limited():
     views = [X[:, :10] for X in datasets.make_multiview_subspaces(20, 2, random_state=0)[0]]
     views[1][:3], views[1][3, 6:], views[2][0] = NAN, NAN, NAN
     views[1][5:18, 0] = NAN
-    told = r"view 1 lacks 17 cells \(10 %\) and 3 of 20 samples, view 2 lacks 1 of 20 samples"
+    told = r"view 1 lacks 17 cells and 3 of 20 samples, view 2 lacks 1 of 20 samples"
     model = ConsensusTLRR(2, random_state=0)
     for form in (views, [da.from_array(X, chunks=(7, -1)) for X in views]):
         with pytest.warns(UserWarning) as warned:
@@ -107,7 +108,8 @@ def test_missing_rows_are_predicted_from_all_other_views(shift, wrap):
     def centred(A):
         return np.nan_to_num(unit(A) - np.nanmean(unit(A), axis=0))
 
-    found = imputed([X, Y, wrap(V)])
+    views = [X, Y, wrap(V)]
+    found = imputed(views, presence(views))
     for i, given in enumerate((X, Y)):
         has = ~np.isnan(given[:, 0])
         U, m = unit(given), np.nanmean(unit(given), axis=0)
@@ -121,14 +123,14 @@ def test_missing_rows_are_predicted_from_all_other_views(shift, wrap):
             expected = np.maximum(expected, 0)
         np.testing.assert_allclose(found[i], expected, atol=1e-12)
     complete = [np.ones((3, 2)), np.eye(3)]
-    assert imputed(complete) is complete
+    assert imputed(complete, presence(complete)) is complete
 
 
 def test_missing_rows_of_many_sorted_samples_are_predicted_from_some_of_all():
     X = np.repeat(np.eye(4), [2100, 2000, 120, 80], axis=0)
     Y = X.copy()
     Y[-1] = NAN
-    assert imputed([X, Y])[1][-1].argmax() == 3
+    assert imputed([X, Y], presence([X, Y]))[1][-1].argmax() == 3
 
 
 # ------------------------------------------------------------------ rows that are made missing
@@ -146,7 +148,7 @@ def test_missing_rows_of_arrays_are_nan(dtype):
     assert X.dtype == dtype
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
 def test_missing_rows_of_sparse_views_are_not_stored(form, make):
     X = np.zeros((5, 400), dtype=np.float32)
@@ -154,7 +156,7 @@ def test_missing_rows_of_sparse_views_are_not_stored(form, make):
     given = make(X).asformat(form)
     found = missing(given, [False, False, True, True, False])
     assert found.nnz == 4 and found.dtype == np.float32
-    assert isinstance(found, make) and found.indices.dtype == make(X).indices.dtype
+    assert isinstance(found, scipy.sparse.csr_array)
     np.testing.assert_array_equal(lost(found), [0, 0, 1, 1, 0])
     kept = [0, 1, 4]
     np.testing.assert_array_equal(found[kept].toarray(), X[kept])
@@ -169,7 +171,7 @@ def test_missing_rows_of_frames_keep_ids_and_names():
     for found in (missing(frame, mask), missing(frame.iloc[::-1]).iloc[::-1]):
         assert list(found.columns) == ["x", "y"] and list(found.index) == ["s", "t"]
     np.testing.assert_array_equal(missing(frame, mask).to_numpy(), [[NAN, NAN], [0, 0]])
-    with pytest.raises(ValueError, match=r"different indexes: pass mask.loc\[X.index\]"):
+    with pytest.raises(ValueError, match="mask and X .*in another order"):
         missing(frame, mask.iloc[::-1])
     sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.csr_array(np.eye(2)), index=["s", "t"])
     found = missing(sparse, mask)
@@ -182,20 +184,14 @@ def test_missing_rows_of_frames_keep_ids_and_names():
     [
         (np.eye(3), [True, False], "one boolean for each of 3 rows, got bool of shape .2,."),
         (np.eye(3), [1, 0, 1], "one boolean for each of 3 rows, got int64"),
-        (np.ones(3), None, "1D array of 3 entries"),
-        ([["a", "b"]], None, "contains text"),
-        (da.ones((3, 2)), None, "is a Array: pass an array, a sparse matrix or a pandas DataFrame"),
+        (np.ones(3), None, r"X has shape \(3,\)"),
+        ([["a", "b"]], None, "X, column 0: .*numeric"),
+        (da.ones((3, 2)), None, "X is a Array"),
     ],
 )
 def test_what_cannot_be_made_missing_is_refused(X, mask, message):
     with pytest.raises(ValueError, match=message):
         missing(X, mask)
-
-
-def test_frames_of_polars_are_made_missing_in_pandas():
-    pl = pytest.importorskip("polars")
-    with pytest.raises(ValueError, match=r"X.to_pandas\(\)"):
-        missing(pl.DataFrame({"x": [0.0]}))
 
 
 def test_aligned_sparse_frames_stay_sparse():

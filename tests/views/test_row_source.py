@@ -1,19 +1,15 @@
-"""Rows wherever views are kept: draws, labels, pages, blocks, and what is refused."""
-
-import re
-from pathlib import Path
+"""Rows wherever views are kept: draws, labels, blocks, and what is refused."""
 
 import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fitted_consensus, memory_map
+from conftest import fitted_consensus
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import check_views
-from mvsc_fast.views._read import read_views
-from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
+from mvsc_fast.views._row_source import RowSource, block_rows
 
 
 @pytest.fixture(scope="module")
@@ -36,39 +32,12 @@ def test_draws_and_labels_depend_on_values_alone(views):
         np.testing.assert_array_equal(samples, model.samples_)
 
 
-def resident(path):
-    """Bytes of the file mapped from a folder that this process holds."""
-    _, _, after = Path("/proc/self/smaps").read_text().partition(str(path))
-    return int(re.search(r"^Rss: *(\d+) kB", after, re.MULTILINE)[1]) * 1024
-
-
-@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
-def test_pages_of_memory_maps_are_given_back(tmp_path):
-    X = memory_map(np.ones((100_000, 50)), tmp_path)
-    assert X.sum() == 5e6 and resident(tmp_path) > 30e6
-    source = read_views([X])
-    source.rows = 10_000
-    held = [resident(tmp_path) for _ in source.map(lambda first, blocks: blocks[0].sum())]
-    assert max(held[1:]) < 15e6 and resident(tmp_path) == 0
-    source.take(np.arange(0, 100_000, 700))
-    assert resident(tmp_path) == 0
-
-
-def test_changes_in_a_private_memory_map_are_kept(tmp_path):
-    X = memory_map(np.ones((100, 3)), tmp_path, mode="c")
-    X[5] = 2.0
-    source = read_views([X])
-    source.rows = 50
-    assert sum(source.map(lambda first, blocks: blocks[0].sum())) == X.sum() == 303
-
-
 def test_dask_arrays_must_be_chunked_by_rows_alike(views):
     X, Y = (da.from_array(X, chunks=(100, -1)) for X in views)
-    with pytest.raises(ValueError, match=r"view 1 has 3 chunks of columns.*rechunk\(\{1: -1\}\)"):
-        check_views([X, Y.rechunk({1: 10})])
-    with pytest.raises(ValueError, match=r"view 1 has 2 chunks of rows, first 250, view 0 has 5"):
-        check_views([X, Y.rechunk({0: 250})])
-    with pytest.raises(ValueError, match=r"view 1 has chunks of unknown.*compute_chunk_sizes\(\)"):
+    for other in (Y.rechunk({1: 10}), Y.rechunk({0: 250})):
+        with pytest.raises(ValueError, match="equal chunks of rows.*rechunk"):
+            check_views([X, other])
+    with pytest.raises(ValueError, match=r"unknown size.*compute_chunk_sizes\(\)"):
         check_views([X, Y[Y[:, 0] > 0]])
 
 
@@ -86,24 +55,23 @@ class Declared:
         return self.X[rows]
 
 
-@pytest.mark.parametrize(
-    ("shape", "dtype"),
-    [((500, 31), float), ((500, 29), float), ((510, 30), float), ((500, 30), np.float32)],
-    ids=["more columns", "fewer columns", "more rows", "another type"],
-)
+@pytest.mark.parametrize("shape", [(500, 31), (500, 29), (510, 30)], ids=str)
 @pytest.mark.parametrize("lazy", [False, True], ids=["stored", "dask"])
-def test_rows_that_are_not_as_declared(views, shape, dtype, lazy):
-    message = (
-        rf"view 1, rows 0 to {shape[0] - 1}: got float64 of shape \(500, 30\), "
-        rf"but the view declares {np.dtype(dtype)} of shape \({shape[0]}, {shape[1]}\)"
-    )
-    first, second = np.resize(views[0], (shape[0], 7)), Declared(views[1], shape, dtype)
+def test_rows_that_are_not_as_declared(views, shape, lazy):
+    told = rf"view 1, rows 0 to {shape[0] - 1}: .*\(500, 30\), .*\({shape[0]}, {shape[1]}\)"
+    first, second = np.resize(views[0], (shape[0], 7)), Declared(views[1], shape)
     if lazy:
         block = dask.delayed(lambda: views[1])()
-        second = da.from_delayed(block, shape=shape, dtype=dtype)
+        second = da.from_delayed(block, shape=shape, dtype=np.float64)
     for use in (check_views, ConsensusTLRR(3, max_samples=9).fit):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=told):
             use([first, second])
+
+
+def test_masked_rows_of_a_file_are_refused(views):
+    masked = np.ma.masked_less(views[1], 0)
+    with pytest.raises(ValueError, match="view 0, rows 0 to 499 is a masked array"):
+        check_views([Declared(masked, (500, 30))])
 
 
 def test_a_data_frame_may_have_a_column_of_any_name(views):
@@ -112,26 +80,9 @@ def test_a_data_frame_may_have_a_column_of_any_name(views):
     assert model.n_features_per_view_ == [2, 30] and model.predict([frame, None]).shape == (500,)
 
 
-NUMBERS_OF_BYTES = {5: 5, 2e9: 2 * 10**9, "77": 77, "1.5 GB": 1.5e9, "4 TB": 4e12}
-NUMBERS_OF_BYTES |= {"2kib": 2048, "600MiB": 600 * 2**20, "2GiB": 2**31, "3 TiB": 3 * 2**40}
-
-
-@pytest.mark.parametrize("given", NUMBERS_OF_BYTES)
-def test_numbers_of_bytes(given):
-    assert check_bytes(given, "memory_limit") == NUMBERS_OF_BYTES[given]
-
-
-@pytest.mark.parametrize("given", [0, -1, True, 1.5, np.inf, "", "600 miles", "-3MB", "0MB", None])
-def test_what_is_no_number_of_bytes(given):
-    with pytest.raises(ValueError, match=f"memory_limit must be.*{re.escape(repr(given))}"):
-        check_bytes(given, "memory_limit")
-
-
-def test_blocks_fit_in_the_memory_there_is():
+def test_blocks_have_a_bounded_size():
     assert block_rows([100, 100]) == 8192
     assert block_rows([100_000]) == 128
-    assert block_rows([200], available=2**22) == 256
-    assert block_rows([200], available=0) == 128
 
 
 def test_only_blocks_with_samples_are_read():

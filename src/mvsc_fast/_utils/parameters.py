@@ -1,5 +1,7 @@
-"""Checks of parameters: ``check(value, name)`` returns the value or raises an error in words."""
+"""Parameters: ``check(value, name)`` returns a value or raises an error in words; their docs."""
 
+import inspect
+import re
 import sys
 from functools import partial
 from numbers import Integral, Real
@@ -7,6 +9,8 @@ from typing import get_args
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
+
+SECTION, SHARED = r"\n\n(?=\w+\n-+\n)", re.compile("Parameters|Attributes")  # of docstrings
 
 
 class InvalidParameterError(ValueError, TypeError):
@@ -173,3 +177,21 @@ CHECKS = {
 def check_parameters(checks, **values):
     """A dict of the values, each after its check of the same name."""
     return {name: checks[name](value, name) for name, value in values.items()}
+
+
+def with_entries(doc, base_doc):
+    """A docstring with the parameters and attributes of the base class that it does not have."""
+    if not doc or not base_doc:  # python -OO has none
+        return doc
+    text, *sections = re.split(SECTION, inspect.cleandoc(doc))
+    shared = [part for part in re.split(SECTION, inspect.cleandoc(base_doc)) if SHARED.match(part)]
+    bodies = {}
+    for section in [*shared, *sections]:
+        title, _, body = section.split("\n", 2)
+        if title in bodies:
+            entries = [re.split(r"\n(?=\S)", part) for part in (bodies[title], body)]
+            by_name = {entry.split(" :")[0]: entry for part in entries for entry in part}
+            body = "\n".join(by_name.values())
+        bodies[title] = body
+    parts = [f"{title}\n{'-' * len(title)}\n{body}" for title, body in bodies.items()]
+    return "\n\n".join([text, *parts])

@@ -1,10 +1,9 @@
-"""Progress of a fit: lines or a bar on standard error, and a callback."""
+"""Progress of a fit: lines and a bar on standard error, and a callback."""
 
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
-
-EVERY = 3.0  # seconds between two lines of one stage
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ class IterationState:
 class Progress:
     """Report the stages of a fit to standard error and to a callback.
 
-    Unless ``verbose`` is 0, there is a line with the prefix ``name`` for each stage and one every
-    few seconds for its iterations, or a bar if standard error is a terminal and tqdm is installed.
+    Unless ``verbose`` is 0, there is a line with the prefix ``name`` for each stage and, on a
+    terminal and if tqdm is installed, a bar for its iterations.
     The callback gets an `IterationState` at the start of every stage (iteration 0) and after each
     of its iterations; ``stopped`` is whether it ended those of this stage by returning True.
     """
@@ -41,51 +40,43 @@ class Progress:
     def __init__(self, name="", verbose=0, callback=None):
         self.stopped = False
         self._name, self._verbose, self._callback = name, verbose, callback
-        self._start = self._began = self._reported = time.perf_counter()
+        self._start = time.perf_counter()
         self._stage = self._bar = None
-        is_terminal = getattr(sys.stderr, "isatty", bool)()  # there may be none
-        self._bars = _bars() if verbose and is_terminal else None
 
     def log(self, message):
         """Print a line with the time since the start of the fit."""
-        if not self._verbose:
-            return
-        line = f"[{self._name}] {message} ({time.perf_counter() - self._start:.1f} s)"
-        if self._bar is not None:
-            self._bar.write(line, file=sys.stderr)
-        else:
-            print(line, file=sys.stderr, flush=True)
+        if self._verbose:
+            line = f"[{self._name}] {message} ({time.perf_counter() - self._start:.1f} s)"
+            write = print if self._bar is None else self._bar.write
+            write(line, file=sys.stderr)
 
     def stage(self, name, total=None):
         """Begin a stage of at most ``total`` iterations, if the number is known."""
         self.close()
         self.stopped, self._stage = False, name
-        self._began = self._reported = time.perf_counter()
         self.log(name)
-        if self._bars is not None and total:
-            self._bar = self._bars(
-                total=total, desc=f"[{self._name}] {name}", file=sys.stderr, leave=False
-            )
+        if self._verbose and total and getattr(sys.stderr, "isatty", bool)():  # there may be none
+            with suppress(ImportError):
+                from tqdm import tqdm
+
+                title = f"[{self._name}] {name}"
+                self._bar = tqdm(total=total, desc=title, file=sys.stderr, leave=False)
         self._call(IterationState(0, float("nan"), 0.0, total=total))
 
     def iteration(self, state):
         """Report one iteration of a solver; return whether to stop."""
-        now = time.perf_counter()
-        # Only solvers measure their progress.
-        residual = f"residual {state.residual:.2g}" if state.residual == state.residual else ""
-        # A bar is updated always, lines are rare, because they remain in logs.
         if self._bar is not None:
-            self._bar.set_postfix_str(residual, refresh=False)
+            if state.residual == state.residual:  # only solvers measure their progress
+                self._bar.set_postfix_str(f"residual {state.residual:.2g}", refresh=False)
             self._bar.update(state.iteration - self._bar.n)
-        elif self._verbose and now - self._reported >= EVERY:
-            self._reported = now
-            seconds_left = (state.total - state.iteration) * (now - self._began) / state.iteration
-            self.log(
-                f"{self._stage}: iteration {state.iteration} of at most {state.total}, "
-                f"{residual}{', ' if residual else ''}at most {seconds_left:.0f} s left"
-            )
         self._call(state)
         return self.stopped
+
+    def close(self):
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
     def each(self, name, items, total):
         """Yield items as the ``total`` iterations of a stage, until the callback returns True."""
@@ -95,29 +86,8 @@ class Progress:
             if self.iteration(IterationState(i, float("nan"), 0.0, total=total)):
                 return
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
-
     def _call(self, state):
         if self._callback is not None:
             seconds = time.perf_counter() - self._start
             state = replace(state, stage=self._stage, seconds=seconds)
             self.stopped = bool(self._callback(state)) or self.stopped
-
-
-def _bars():
-    """Return tqdm, or None if it is not installed."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return None
-    return tqdm

@@ -3,8 +3,8 @@
 All threads of a fit belong to the compiled core, whose results do not depend on their number (with
 BLAS kernels that round alike wherever an operand lies: OpenBLAS's since Nehalem); BLAS and OpenMP
 in other libraries use one. Problems of fewer than `SMALL` samples use one thread. Larger ones use
-the requested number, or by default the CPUs that no other process uses, shared between the fits in
-progress.
+the requested number, or by default OMP_NUM_THREADS or the CPUs of the process, shared between the
+fits in progress.
 
 There are two reasons. The sums of OpenBLAS and of scikit-learn's k-means depend on the number of
 threads, and so would the last bits of a result. And threads that wait for each other spin, for
@@ -22,16 +22,13 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import joblib  # which scikit-learn requires
-import numpy as np
 import threadpoolctl
 
 from .._kernels import HAS_OPENMP
 from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_threads
-from .messages import counted
 from .parameters import check_integer
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -93,11 +90,10 @@ def _addresses(library, *names):
 
 
 def resolve_threads(n_threads=None):
-    """Resolve ``n_threads``; None uses OMP_NUM_THREADS, or the number of free CPUs.
+    """Resolve ``n_threads``; None uses OMP_NUM_THREADS, or the CPUs of the process.
 
-    The free CPUs are those that the process may use (`joblib.cpu_count`), without those that other
-    processes currently keep busy (known on Linux only), divided by the number of fits in
-    progress. The result is limited to `MAX_PER_CPU` threads for each CPU that the process may use.
+    These are the CPUs that the process may use (`joblib.cpu_count`), divided by the number of fits
+    in progress. The result is limited to `MAX_PER_CPU` threads for each of them.
     It is always 1 in a forked process, where OpenMP may hang: to use threads in worker processes,
     start them by "spawn", "forkserver" or the default of joblib.
     """
@@ -107,7 +103,7 @@ def resolve_threads(n_threads=None):
         return 1
     cpus = joblib.cpu_count()
     if n_threads is None:
-        n_threads = _omp_num_threads() or _free_cpus(cpus)
+        n_threads = _omp_num_threads() or max(1, cpus // (1 + fits_elsewhere()))
     return min(n_threads, MAX_PER_CPU * cpus)
 
 
@@ -116,25 +112,6 @@ def _omp_num_threads():
     with contextlib.suppress(ValueError):
         return max(0, int(os.environ.get("OMP_NUM_THREADS", "").split(",")[0]))
     return 0
-
-
-def _free_cpus(cpus):
-    """Share of this fit of the CPUs that other processes do not use; at least 1."""
-    share = cpus // (1 + fits_elsewhere())
-    return max(1, min(share, (os.cpu_count() or 1) - _busy_neighbours()))
-
-
-def _busy_neighbours():
-    """Number of runnable threads of other processes; 0 if it is not known."""
-    try:
-        running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-        ours = sum(
-            stat.read_text().rpartition(")")[2].split()[0] == "R"
-            for stat in Path("/proc/self/task").glob("*/stat")
-        )
-    except (OSError, ValueError, IndexError):
-        return 0
-    return max(0, running - ours)
 
 
 def blas_threads(n_threads):
@@ -164,31 +141,18 @@ def use_threads(n_threads, n_samples):
     """Context of a fit; yields the number of core threads and limits other libraries to one."""
     _find_libraries()
     is_small = n_samples < SMALL
-    # A number is checked; to count free CPUs would take as long as to label a sample.
+    # A number is checked; to count CPUs would take as long as to label a sample.
     n_threads = resolve_threads(1 if is_small and n_threads is None else n_threads)
     return Limit(1, openmp=1, n_threads=1 if is_small else n_threads)
 
 
 def show_config() -> None:
     """Print versions, BLAS libraries, OpenMP and the number of threads in use."""
-    import platform
-
-    import scipy
     import sklearn
 
     from .. import __version__
 
     print(f"mvsc_fast     {__version__}")
-    print(f"python        {platform.python_version()} on {platform.machine()}")
-    print(f"numpy         {np.__version__}")
-    print(f"scipy         {scipy.__version__}")
-    print(f"scikit-learn  {sklearn.__version__}")
     print(f"openmp        {'yes' if HAS_OPENMP else 'no: the compiled core runs serially'}")
     print(f"threads       {resolve_threads()}")
-    for library in threadpoolctl.threadpool_info():
-        if library["user_api"] == "blas":
-            print(
-                f"blas          {library['internal_api']} {library['version']} "
-                f"({library.get('architecture', 'unknown')}, "
-                f"{counted(library['num_threads'], 'thread')})"
-            )
+    sklearn.show_versions()

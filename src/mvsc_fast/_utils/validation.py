@@ -14,16 +14,8 @@ from .parameters import InvalidParameterError
 
 COMPARED_ROWS = 256  # rows of a dense matrix that are compared at a time
 # Limit and use of the memory of a container, and its reclaimable part, the cache of files that were
-# not read lately: of cgroups, version 2 and 1.
-CGROUPS = [
-    ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
-    (
-        "/sys/fs/cgroup/memory",
-        "memory.limit_in_bytes",
-        "memory.usage_in_bytes",
-        "total_inactive_file",
-    ),
-]
+# not read lately.
+CGROUP = "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
 
 
 def check_clusters(n_clusters, n_samples, name="n_clusters"):
@@ -140,11 +132,11 @@ def available_memory():
     except (OSError, KeyError, ValueError):
         return float("inf")
     # A container may have less memory than the machine.
-    for folder, limit, used, cache in CGROUPS:
-        with contextlib.suppress(OSError, KeyError, ValueError):  # "max" is no limit
-            text = [Path(folder, name).read_text() for name in (limit, used, "memory.stat")]
-            reclaimable = int(dict(line.split() for line in text[2].splitlines())[cache])
-            available = min(available, int(text[0]) - int(text[1]) + reclaimable)
+    folder, limit, used, cache = CGROUP
+    with contextlib.suppress(OSError, KeyError, ValueError):  # "max" is no limit
+        text = [Path(folder, name).read_text() for name in (limit, used, "memory.stat")]
+        reclaimable = int(dict(line.split() for line in text[2].splitlines())[cache])
+        available = min(available, int(text[0]) - int(text[1]) + reclaimable)
     return available
 
 

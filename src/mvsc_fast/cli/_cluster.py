@@ -126,7 +126,10 @@ def run(args):
     if args.evidence:
         structure = structure_test(views, n_clusters, each_view=len(views) > 1, **common)
         note_user(structure)
-    model = method(n_clusters, **common, verbose=int(sys.stderr.isatty())).fit(views)
+    model = method(n_clusters, **common)
+    if hasattr(model, "verbose"):  # else a fit takes too little time for a report
+        model.set_params(verbose=int(sys.stderr.isatty()))
+    model.fit(views)
     labels = model.labels_
 
     # The labels come first, whatever happens to other outputs.

@@ -6,9 +6,8 @@ import numpy as np
 
 from .. import __version__
 from .._utils.messages import counted
-from ..judge._model_file import names_in
 from ..judge._predictor import alarm_of
-from ..methods._prediction import SavedPredictor, check_limits, note_content, predicted_rows
+from ..methods._prediction import SavedPredictor, check_limits, predicted_rows
 from ..views._columns import fitted_columns
 from ._cluster import add_input
 from ._output import note_user, prepare_outputs, replaced, rounded, tell_sizes, write_labels
@@ -54,7 +53,7 @@ def run(args):
     files = _files_of_views(args.files, names)
     check_options(list(files.values()), args)
     # Ids, and the matrices of cells, are those of the fit unless the user names others.
-    note = note_content(names_in(model.predictor_.model.image)[3])
+    note = model.note_
     has_cells = any(kind_of(path) in CELLS for path in files.values())
     name, kind = ("views", str) if has_cells else ("id_column", list)
     if getattr(args, name) is None and isinstance(note.get(name), kind):  # it may have anything
@@ -67,7 +66,7 @@ def run(args):
     # Labels and the summary are computed before any of them is written.
     if args.certainty or args.summary:
         check_limits(model)
-    samples, _ = predicted_rows(model, model._by_name(data.views))
+    samples, _ = predicted_rows(model, data.views)
     model.predictor_.tell_unlike(samples, note_user)
     table = {"cluster": samples["label"]}
     if args.certainty:

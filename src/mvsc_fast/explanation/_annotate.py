@@ -15,7 +15,7 @@ from .._utils.types import Estimator, Views
 from ..judge._landmarks import RowSteps
 from ..judge._predictor import margins_of
 from ..judge._ridge import judge_of, one_hot
-from ..views._missing import mean_row
+from ..views._rows import mean_row
 from ..views._scaling import scaled
 from ._bind import bind_views, sample_ids
 

@@ -9,15 +9,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.parameters import check_estimator
-from ..judge._model_file import unpack
 from ..views._columns import check_columns, in_order
-from ..views._facts import refuse, summarise
-from ..views._lift import Lift, find_lift
-from ..views._missing import filled, imputed
+from ..views._facts import check_facts, summarise
+from ..views._lift import find_lift
 from ..views._read import read_views
 from ..views._row_source import RowSource
-from ..views._rows import canonical_order, presence, spread
+from ..views._rows import filled, presence, spread
+from ..views._sample import canonical_order
 from ..views._scaling import fit_scalings, scaled
+from ..views._view_rows import imputed
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
 # Cohen's kappa of these labels. On the views of fit it is at least .42 in 440 fits to 6 to 1500
@@ -104,15 +104,15 @@ def bind_views(model, views):
     if hasattr(model, "view_names_in_"):
         check_columns(model, source)
     rows = source.take(samples)
-    summary = summarise(0, rows)
-    refuse(summary.bad, source.titles, source.columns)
+    facts = summarise(0, rows)
+    check_facts(facts, source.titles, source.columns)
     unscaled = [filled(X) for X in rows]
     if hasattr(model, "scaling_"):
         in_units = [filled(X) for X in scaled(rows, model.scaling_)]
     elif hasattr(model, "predictor_"):  # the fit has seen that views are used as they are
         in_units = unscaled
     else:
-        in_units = scaled(unscaled, fit_scalings(source, None, summary.views))
+        in_units = scaled(unscaled, fit_scalings(source, None, facts))
     _check_labels(model, unscaled, labels[samples])
     lifts = _lifts(model, in_units)
 
@@ -170,18 +170,8 @@ def _lifts(model, views):
 
     The rows do not tell what the fit decided if it saw other samples as well.
     """
-    learned = {}
-    if hasattr(model, "predictor_"):
-        _, entries = unpack(model.predictor_.model.image)
-        learned = {entry["input"]: entry["lift"] for entry in entries}
-    lifts = []
-    for i, X in enumerate(views):
-        lift = learned.get(i)
-        if lift is not None:  # the mean row and the radius
-            numbers = lift.view(np.float64)[: X.shape[1] + 1]
-            lift = Lift(numbers[:-1], float(numbers[-1]))
-        lifts.append(lift if i in learned else find_lift(X))
-    return lifts
+    learned = model.predictor_.lifts if hasattr(model, "predictor_") else {}
+    return [learned[i] if i in learned else find_lift(X) for i, X in enumerate(views)]
 
 
 def sample_ids(views):

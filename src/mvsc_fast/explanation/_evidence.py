@@ -11,7 +11,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from .._utils.parts import Table
 from ..judge._predictor import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
-from ..judge._support import ViewGraphs, count_votes
+from ..judge._support import count_votes, view_graphs
 from ..spectral import spectral_embedding
 
 MIN_SUPPORT = 0.1  # of views that the clusters follow
@@ -95,7 +95,7 @@ def tabulate_views(fit):
     """The table ``views`` of an `Explanation`, or None."""
     support = getattr(fit.model, "view_support_", None)
     if support is None and fit.views is not None and len(fit.clusters) > 1:
-        support = ViewGraphs(fit.lifted).support(fit.codes)
+        support = view_graphs(fit.lifted).support(fit.codes)
     if support is None:
         return None
     columns = {"view": [str(name) for name in fit.names]}

@@ -10,7 +10,6 @@ from scipy.special import ndtr
 from scipy.stats import ortho_group
 from sklearn import config_context
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
 
 from .._utils.threads import limited
 from ..spectral._cut import assign, even_starts
@@ -68,46 +67,29 @@ def fill_box(X):
     return mean + uniform / root * lengths @ axes
 
 
-def permuted(views, seed, moved):
-    """Views whose samples are permuted alike if their index is in ``moved``."""
-    order = check_random_state(int(seed)).permutation(len(views[0]))
-    return [X[order] if i in moved else X for i, X in enumerate(views)]
-
-
 @limited  # also in the processes of joblib
-def best_modularities(views, n_clusters, mixing, moved, lift, *, each_view):
+def best_modularities(views, n_clusters, mixing, lift, *, each_view):
     """Mean corrected modularity of the best labellings of the views, or of a copy.
 
     ``mixing`` is the seed of the copy, or None; ``lift`` says which views a fit would lift. With
     ``each_view``, those of each view alone follow.
     """
-    joint = alone = views
     # A rotation takes as long as labellings, so that one serves all views together and each alone.
-    if mixing is not None and (each_view or not moved):
+    if mixing is not None:
         # In lifted views, the labeller sees how far rows are from the mean, and finds the corners
         # of uniform noise, which a Gaussian copy does not have.
         copy = zip(rotated(views, mixing), lift, strict=True)
-        joint = alone = [fill_box(X) if is_lifted else X for X, is_lifted in copy]
-    if mixing is not None and moved:
-        joint = permuted(views, mixing, moved)
-    parts = [_lifted(joint, lift)]
-    if each_view:
-        parts += [[X] for X in _lifted(alone, lift)]
+        views = [fill_box(X) if is_lifted else X for X, is_lifted in copy]
+    # Lifts are fitted after the mixing, so that a copy goes through the same steps as the samples.
+    views = [fit_lift(X)(X) if is_lifted else X for X, is_lifted in zip(views, lift, strict=True)]
+    parts = [views, *([X] for X in views)] if each_view else [views]
     # The mean of the best few varies less from copy to copy than the largest one.
-    scores = [scored_labellings(part, n_clusters)[1] for part in parts]
+    scores = [modularities(part, n_clusters) for part in parts]
     return [np.sort(values)[-N_BEST:].mean() for values in scores]
 
 
-def _lifted(views, lift):
-    """Views of which some are lifted.
-
-    Lifts are fitted after the mixing, so that a copy goes through the same steps as the samples.
-    """
-    return [fit_lift(X)(X) if is_lifted else X for X, is_lifted in zip(views, lift, strict=True)]
-
-
-def scored_labellings(views, n_clusters):
-    """Labellings of centred samples, and their modularities, corrected for sizes."""
+def modularities(views, n_clusters):
+    """Modularities of labellings of centred samples, corrected for the sizes of clusters."""
     with (
         warnings.catch_warnings(),
         config_context(skip_parameter_validation=True),  # which takes a tenth of the time
@@ -117,7 +99,7 @@ def scored_labellings(views, n_clusters):
         varying = [X for X in views if not is_constant(X)] or views[:1]
         rows = [ViewRows(X, nonnegative=False) for X in varying]
         labellings, affinity = _labellings(rows, n_clusters)
-    return labellings, corrected_modularity(affinity, labellings, n_clusters)
+        return corrected_modularity(affinity, labellings, n_clusters)
 
 
 def _labellings(rows, n_clusters):

@@ -10,12 +10,12 @@ from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse
 from ..views._lift import Lift
-from ..views._missing import ridge_coefficients
 from ..views._rows import SMALL_BLOCK
 from ..views._scaling import ColumnScaling
+from ..views._view_rows import ridge_coefficients
 from ._model_file import pack, panels
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
-from ._predictor import Predictor  # pickles of earlier versions name it here
+from ._predictor import Predictor
 
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank

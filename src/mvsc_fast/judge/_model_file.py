@@ -21,7 +21,6 @@ RECORD = np.dtype(
     [*((name, "i8") for name in COUNTS), ("least_scale", "f8")]
     + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 5)]
 )
-OF_HEAD = ("kernel_coefficients", "widths", "names", "note")  # arrays
 
 
 def panels(A):
@@ -78,24 +77,6 @@ def parts(image, n_views=None):
     return top, image[HEAD.itemsize :][: n_views * RECORD.itemsize].view(RECORD)
 
 
-def unpack(image):
-    """The arguments of `pack` for a model, with arrays as bytes."""
-    top, records = parts(image)
-    arrays = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
-    starts = {int(record[name]) for record, names in arrays for name in names}
-    # Arrays have no stored lengths: each ends where the next one starts.
-    starts = sorted(starts | {len(image)})
-    ends = dict(zip(starts, starts[1:], strict=False))
-    entries = []
-    for record, names in arrays:
-        entry = {name: record[name].item() for name in record.dtype.names if name != "reserved"}
-        for name in names:
-            start = entry[name]
-            entry[name] = image[start : ends[start]] if start else None
-        entries.append(entry)
-    return entries[0], entries[1:]
-
-
 def aligned(image):
     """The bytes of a model at an address that suits its arrays, a copy if need be."""
     if image.ctypes.data % ALIGNMENT:
@@ -129,7 +110,6 @@ def with_names(image, names, columns, n_features, note=""):
     n_features : list of int
     note : str
     """
-    head, views = unpack(image)
     # All names are one text of parts that end with NUL, in the order of the views.
     texts = []
     for name, titles in zip(names, columns, strict=True):
@@ -137,14 +117,25 @@ def with_names(image, names, columns, n_features, note=""):
     texts = list(map(str, texts))
     if any("\0" in text for text in texts):
         raise ValueError("names of views and columns must not contain the character NUL")
+    # A reader tells by the numbers of names which view each belongs to.
     counts = [0 if titles is None else len(titles) for titles in columns]
-    encoded = "".join(text + "\0" for text in texts).encode(), note.encode()
-    for key, text in zip(("names", "note"), encoded, strict=True):
-        head[key] = np.frombuffer(text, np.uint8) if text else None
-        head[key + "_size"] = len(text)
-    head["n_inputs"] = len(names)
-    head["widths"] = np.array([n_features, counts], dtype=np.int64).T
-    return pack(head, views)
+    blocks = {
+        "widths": np.array([n_features, counts], dtype=np.int64).T.tobytes(),
+        "names": "".join(text + "\0" for text in texts).encode(),
+        "note": note.encode(),
+    }
+    # The blocks are appended, and replace those of the head.
+    out = _memory(len(image) + sum(_aligned(len(block)) for block in blocks.values()))
+    out[: len(image)] = image
+    (top, _), size = parts(out), len(image)
+    for name, block in blocks.items():
+        out[size : size + len(block)] = np.frombuffer(block, np.uint8)
+        top[name] = size if block else 0
+        size += _aligned(len(block))
+    top["names_size"], top["note_size"] = len(blocks["names"]), len(blocks["note"])
+    top["n_inputs"], top["size"] = len(names), len(out)
+    top["checksum"] = checksum(out)
+    return out
 
 
 def names_in(image):

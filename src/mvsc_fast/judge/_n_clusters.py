@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.linalg
 
+from .._utils.figures import COLORS, MARKERS, legend_below, new_figure
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import limited, use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
-from ..views._passes import drawn
 from ..views._read import read_views
-from ..views._rows import equal_samples
+from ..views._rows import spread
+from ..views._sample import drawn
 from ..views._scaling import check_scale
-from ._levels import (
-    SURE_PREDICTABILITY,
-    agreement,
-    by_size,
-    groups_in_words,
-    hidden_groups,
-    plot_counts,
-    supported_counts,
-)
 from ._ridge import Judge, adjusted_mutual_information
 from ._scan import SCALES, SIZES, scan
 from ._scores import modularity
@@ -39,6 +31,11 @@ SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 MIN_PER_CLUSTER = 3  # minimum number of samples per cluster
 ROUNDS = 6  # k-means iterations; the seeds are well spread
 
+MAX_PAIRED = 500  # maximum number of samples whose pairs are counted
+# A level is the most stable number of clusters within this share, and within 1, if it is at least
+# this stable and predictable. Levels are near 107 of 136 numbers of nested clusters and of their
+# groups; noise has none: bench/n_clusters.py --simulated, draws 0 to 2.
+LEVEL_WIDTH, MIN_STABILITY, SURE_PREDICTABILITY = 0.2, 0.85, 0.9
 MIN_DIFFERENCE = 0.1  # candidates differ by more than this share, and by more than 1
 # Stability of suggestions of high confidence, and by how much their criterion exceeds those of the
 # next numbers. Of 70 such suggestions for simulated sets, 68 are the number of clusters or of
@@ -83,10 +80,6 @@ class ClusterCounts(ShortRepr):
         Number of samples in the smallest cluster of the most predictable of the six labellings.
     sizes : ndarray of shape (n_clusters,)
         Sizes of the clusters of that labelling with the suggested number, in descending order.
-    hidden : dict of ndarray
-        Groups that these clusters hold, such as a rare group within a large cluster: the samples of
-        the smaller of two groups that are clearly apart, by the number of the cluster in ``sizes``.
-        Clusters of fewer than 20 samples are not divided, nor are groups of fewer than 5 found.
     """
 
     n_clusters: int
@@ -100,7 +93,6 @@ class ClusterCounts(ShortRepr):
     n_samples: int
     smallest: IntArray
     sizes: IntArray
-    hidden: dict[int, IntArray] = field(default_factory=dict)
 
     def __str__(self):
         smallest = dict(zip(self.counts.tolist(), self.smallest.tolist(), strict=True))
@@ -111,7 +103,6 @@ class ClusterCounts(ShortRepr):
             f"({self.confidence} confidence).",
             f"Other candidates: {'; '.join(alternatives) or 'none'}.",
             f"Supported numbers: {', '.join(map(str, self.levels)) or 'none'}.",
-            *groups_in_words(self.hidden, self.sizes),
         ]
         return "\n".join(lines)
 
@@ -130,14 +121,22 @@ class ClusterCounts(ShortRepr):
         -------
         matplotlib.axes.Axes
         """
+        ax = new_figure(5.2, 3.4) if ax is None else ax
         curves = {
             "stability": (self.stability, self.levels, "supported"),
             "criterion (divided by 2)": (self.criterion / 2, self.candidates, "candidates"),
             "predictability": (self.predictability, (), ""),
         }
-        ax = plot_counts(self.counts, curves, ax)
+        for i, (name, (values, marked, meaning)) in enumerate(curves.items()):
+            look = {"color": COLORS[i], "label": name}
+            ax.plot(self.counts, values, marker=MARKERS[i], markersize=2.5, linewidth=1.3, **look)
+            if marked:
+                rows = np.searchsorted(self.counts, marked)
+                look["label"] = f"{meaning}: {', '.join(map(str, marked))}"
+                ax.plot(self.counts[rows], values[rows], "o", ms=11, mfc="none", **look)
+        legend_below(ax)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="number of clusters")
+        ax.set(xlabel="number of clusters", ylabel="1 is best")
         return ax
 
 
@@ -168,9 +167,8 @@ def suggest_n_clusters(
 
     The result is a suggestion: if the classes have subclasses, or form superclasses, the number of
     these may be found instead. ``levels`` has all numbers that are supported. The six graphs agree
-    best about large clusters, so that a rare group may be within one of them: clusters of the
-    suggested number that consist of two groups, which are clearly apart, are named in ``hidden``.
-    Test the samples of a cluster for other parts by `structure_test`.
+    best about large clusters, so that a rare group may be within one of them: test the samples of a
+    cluster for parts by `structure_test`.
 
     Parameters
     ----------
@@ -189,7 +187,7 @@ def suggest_n_clusters(
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs of the process.
         Results do not depend on it.
 
     Returns
@@ -224,7 +222,7 @@ def suggest_n_clusters(
     # The cost grows with samples times counts, so a sample is used, and its size limits the counts,
     # as does the number of distinct samples.
     sample = drawn(source, max_samples, 2 * MIN_PER_CLUSTER, seed, scale=scale)
-    distinct = 1 + equal_samples([view.rows for view in sample.views], sample.keys)[-1]
+    distinct = 1 + sample.equal[-1]
     largest = min(max_clusters, len(sample.samples) // MIN_PER_CLUSTER, int(distinct))
     if largest < 2:
         raise ValueError("all samples are equal: they have no clusters to count")
@@ -248,9 +246,7 @@ def suggest_n_clusters(
     stability = np.array(list(map(agreement, np.swapaxes(labels, 0, 1))))
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
-    # Groups inside the suggested clusters may be clusters of their own.
     suggested = best[int(np.searchsorted(counts, candidates[0]))]
-    hidden = hidden_groups(used, sample.samples, suggested, seed)
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
@@ -268,7 +264,6 @@ def suggest_n_clusters(
         n_samples=len(sample.samples),
         smallest=np.array([np.bincount(labelling)[-1] for labelling in best]),
         sizes=np.bincount(suggested),
-        hidden=hidden,
     )
 
 
@@ -346,3 +341,36 @@ def _lead(values):
     """How much each value exceeds the larger of its neighbours."""
     padded = np.pad(values, 1, constant_values=-np.inf)
     return values - np.maximum(padded[:-2], padded[2:])
+
+
+def agreement(labellings):
+    """Fleiss' kappa of m labellings: which pairs of samples each of them joins."""
+    subsample = labellings[:, spread(labellings.shape[1], MAX_PAIRED)]
+    # How many labellings join each pair, counted for all pairs at once.
+    joined = sum(np.equal.outer(row, row).view(np.uint8) for row in subsample)
+    m = len(labellings)
+    pairs = np.bincount(joined.ravel(), minlength=m + 1)
+    pairs[-1] -= len(joined)  # of a sample with itself
+    shares = pairs / max(pairs.sum(), 1)
+    # The share of joined pairs, and of pairs that two labellings join, beside that by chance.
+    j = np.arange(m + 1)
+    mean_share, mean_pairs = shares @ (j / m), shares @ (j * (j - 1) / (m * (m - 1)))
+    chance = mean_share**2
+    return round((mean_pairs - chance) / max(mean_share - chance, 1e-9), 9)
+
+
+def supported_counts(counts, stability, predictability, criterion):
+    """Which numbers of clusters are supported; the criterion decides between equal stability."""
+    rank = np.argsort(np.lexsort((criterion, stability)))
+    supported = (stability >= MIN_STABILITY) & (predictability >= SURE_PREDICTABILITY)
+    supported[-1] = False  # no larger number is known to be worse
+    # Only the best within a neighbourhood counts, or all numbers near a level would be levels.
+    for t, c in enumerate(counts):
+        supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, LEVEL_WIDTH * c)].max()
+    return supported
+
+
+def by_size(labels):
+    """Labels from 0, the largest cluster first."""
+    _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(-sizes, kind="stable"))[labels]

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from .._utils.threads import limited
 from .._utils.types import Scale, Views
 from .._utils.validation import check_labels
-from ..views._lift import lifted
-from ..views._passes import drawn
+from ..views._lift import find_lift
 from ..views._read import read_views
+from ..views._sample import drawn
 from ..views._scaling import check_scale
 from ._ridge import adjusted_mutual_information, judge_of
 
@@ -84,11 +84,14 @@ def label_predictability(
         numbered = [check_labels(labels, "labels", n, index)]
     # The views go through the steps of a fit. Samples without any view cannot be predicted, and the
     # canonical order makes the scores independent of the order of the samples.
-    sample = drawn(source, n, 1, 0, scale=scale, lift=False)
-    views, _ = lifted(
-        [view.rows for view in sample.views], [view.nonnegative for view in sample.views]
+    sample = drawn(source, n, 1, 0, scale=scale, unit=False)
+    lifts = [find_lift(view.rows, view.nonnegative) for view in sample.views]
+    judge, order = judge_of(
+        [
+            view.rows if lift is None else lift(view.rows)
+            for view, lift in zip(sample.views, lifts, strict=True)
+        ]
     )
-    judge, order = judge_of(views)
     samples = sample.samples[order]
     numbered = [np.unique(row[samples], return_inverse=True)[1] for row in numbered]
     scores = [judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered]

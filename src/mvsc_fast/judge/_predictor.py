@@ -6,6 +6,7 @@ from sklearn.utils import gen_batches
 
 from .._utils.messages import counted, warn_user
 from ..views._facts import warn_of_gaps
+from ..views._lift import Lift
 from ..views._rows import dense, missing_rows
 from ._model_file import aligned, parts
 from ._predict import ROOTS_TO_UNIT, Model
@@ -48,7 +49,24 @@ class Predictor:
         self._used = self.model.used
         _, records = parts(self.model.image)
         self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
-        self.has_limits = bool(records["limits"][0])
+
+    @property
+    def has_limits(self):
+        """Whether the model tells which samples are unlike the fitted ones; old files do not."""
+        return bool(parts(self.model.image)[1]["limits"].any())
+
+    @property
+    def lifts(self):
+        """The `Lift` of each view that the model uses, or None, by the index of the view."""
+        # The mean row and the radius follow each other; an offset of 0 says that there are none.
+        image = self.model.image
+        lifts = {}
+        for record in parts(image)[1]:
+            first, size = int(record["lift"]), 8 * (int(record["n_features"]) + 1)
+            numbers = image[first : first + size].view(np.float64)
+            lift = Lift(numbers[:-1], float(numbers[-1])) if first else None
+            lifts[int(record["input"])] = lift
+        return lifts
 
     def __call__(self, views, n_threads=1):
         """Labels of new samples, of shape (m,), int64; -1 for samples that lack all views."""
@@ -66,7 +84,7 @@ class Predictor:
     def predictions(self, views, facts, n_threads=1):
         """Labels, their margins, and which samples are unlike the fitted ones and have all views.
 
-        See `mvsc_model_margins`. ``facts`` are the `ViewFacts` of the views.
+        See `mvsc_model_margins`. ``facts`` are the `Facts` of these rows.
 
         Returns
         -------
@@ -78,7 +96,7 @@ class Predictor:
         out["margin"], out["unlike"] = self.model.margins(scores)
         out["complete"] = 1
         for i in self._used:
-            if facts[i].n_missing:
+            if facts.n_missing[i]:
                 out["complete"] &= ~missing_rows(views[i])
         return out
 
@@ -88,7 +106,7 @@ class Predictor:
         negative = [
             titles[i]
             for i, nonnegative in zip(self._used, self._nonnegative, strict=True)
-            if nonnegative and facts[i].least < 0
+            if nonnegative and facts.least[i] < 0
         ]
         if negative:
             warn_user(

@@ -10,9 +10,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse, spd_inverse
-from ..views._missing import imputed
-from ..views._rows import SMALL_BLOCK, canonical_order, spread
-from ..views._view_rows import ViewRows
+from ..views._rows import SMALL_BLOCK, presence, spread
+from ..views._sample import canonical_order
+from ..views._view_rows import ViewRows, imputed
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
 from ._scores import ROUNDING, corrected_modularity
 
@@ -123,7 +123,8 @@ def judge_of(views):
     """
     # Missing rows are predicted in this order as well, from samples that are evenly spaced in it.
     order = canonical_order(views)
-    complete = imputed([X[order] for X in views])
+    ordered = [X[order] for X in views]
+    complete = imputed(ordered, presence(ordered))
     return Judge([ViewRows(X) for X in complete]), order
 
 

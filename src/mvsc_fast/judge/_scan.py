@@ -63,15 +63,6 @@ def sizes_of(n_samples, sizes):
     return [d for d in sizes if d <= n_samples / 3] or [max(1, n_samples // 3)]
 
 
-def graphs_of_sizes(rows, present, sizes, growth, n_threads):
-    """Both types of graphs at every size, as `scan` yields them, without eigenvectors."""
-    n = present.shape[1]
-    for kind in SCALES:
-        tensor = row_tensor(rows, present, kind, growth, n_threads)
-        for d in sizes_of(n, sizes):
-            yield kind, d, thresholded_affinity(tensor, tube_threshold(tensor.lengths, n, d))
-
-
 def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
     """Leading eigenvectors of both types of graphs at every size.
 
@@ -96,10 +87,13 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
         See `normalized_eigenvectors`.
     """
     n, block = present.shape[1], None
-    for kind, d, affinity in graphs_of_sizes(rows, present, sizes, growth, n_threads):
-        count = min(n_components[kind], n)
-        values, block = leading_block(affinity, count, block, n_threads)
-        yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
+    for kind in SCALES:
+        tensor = row_tensor(rows, present, kind, growth, n_threads)
+        for d in sizes_of(n, sizes):
+            affinity = thresholded_affinity(tensor, tube_threshold(tensor.lengths, n, d))
+            count = min(n_components[kind], n)
+            values, block = leading_block(affinity, count, block, n_threads)
+            yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
 
 
 def neighbor_graphs(rows, present, sizes, n_components, n_threads):

@@ -6,28 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.figures import COLORS, group_names, legend_below, new_figure
 from .._utils.messages import counted
-from .._utils.parameters import (
-    InvalidParameterError,
-    check_flag,
-    check_integer,
-    check_jobs,
-    check_seed,
-)
+from .._utils.parameters import check_flag, check_integer, check_jobs, check_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import limited
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
-from ..views._columns import count_values
-from ..views._frames import shown, view_title
 from ..views._lift import find_lift
-from ..views._passes import drawn
 from ..views._read import read_views
-from ..views._rows import dense
+from ..views._sample import drawn
 from ..views._scaling import check_scale
 from ._copies import best_modularities, coordinates
 
@@ -36,8 +27,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05  # largest p-value that is called significant
 MIN_COMPLETE = 20  # samples with all views
-MAX_FEW_VALUES = 3  # of a column
-MAX_ENTRIES = 2**20  # of dense columns at a time
 LOW_Z = -2.0  # below it, and if all copies are larger, the copies have more than the samples
 # Relative excess over rotated copies that noise may have if it is not Gaussian, of 500 samples; it
 # grows with their number, at most to MAX_MARGIN: thresholds increase with modularities.
@@ -62,18 +51,13 @@ class StructureTest(ShortRepr):
     null : ndarray of shape (n_rotations,)
         The same of each copy.
     thresholds : ndarray of shape (n_rotations,)
-        Modularities of the copies, plus the margin of `structure_test` if they are rotated.
+        Modularities of the copies, plus the margin of `structure_test`.
     n_samples : int
         Number of samples that were used.
     n_incomplete : int
         Number of samples that were drawn, but lack a view and were not used.
     each : dict of StructureTest
         Result for each view alone, by name; empty unless ``each_view=True``.
-    permuted : tuple
-        Names of the views that were permuted in the copies; empty for rotated copies.
-    few_valued : dict of list
-        Names, or indices, of the columns with two or three different values, for each view that has
-        such columns. Each of these columns alone divides the samples into groups.
     """
 
     p_value: float
@@ -84,22 +68,14 @@ class StructureTest(ShortRepr):
     n_samples: int
     n_incomplete: int = 0
     each: dict[Any, StructureTest] = field(default_factory=dict)
-    permuted: tuple[Any, ...] = ()
-    few_valued: dict[Any, list[Any]] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
         """The result in one sentence."""
-        # What the copies have and lack depends on how they were made.
-        subject, copies = "structure", "of the same covariances without clusters"
-        doubt = "the clusters may be arbitrary"
-        if self.permuted:
-            subject, doubt = "common structure", "the views may be unrelated"
-            copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
         # With few copies no p-value is small enough: the smallest possible one is not an absence of
         # structure.
         smallest = 1 / (1 + len(self.null))
-        amount, remark = "no more", f": {doubt}"
+        amount, remark = "no more", ": the clusters may be arbitrary"
         if self.p_value <= max(LEVEL, smallest):
             amount, remark = "more", ""
             if smallest > LEVEL:
@@ -107,20 +83,20 @@ class StructureTest(ShortRepr):
         elif self.observed > self.null.max():
             amount = "slightly more"
             remark = ": noise that is not Gaussian may have slightly more, too"
-        elif not self.permuted and self.z <= LOW_Z and self.observed < self.null.min():
+        elif self.z <= LOW_Z and self.observed < self.null.min():
             amount = "less"
             remark = (
-                ": the copies without clusters reach more than the samples. A few samples, such as "
-                "outliers or tiny groups, have much of the variance, which a copy spreads over all "
-                "samples: this is evidence neither of clusters nor against them"
+                ": a few samples, such as outliers or tiny groups, have much of the variance: "
+                "evidence neither of clusters nor against them"
             )
         # Samples without all views were not tested.
         samples = counted(self.n_samples, "sample")
         if self.n_incomplete:
             samples += f" ({self.n_incomplete} others lack a view)"
         return (
-            f"The structure test found {amount} {subject} in {samples} than in {len(self.null)} "
-            f"copies {copies} (p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
+            f"The structure test found {amount} structure in {samples} than in {len(self.null)} "
+            "copies of the same covariances without clusters "
+            f"(p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
         )
 
     def __str__(self):
@@ -130,25 +106,15 @@ class StructureTest(ShortRepr):
             f"that clusters of their sizes can have; those of the copies have "
             f"{self.null.mean():.2f} on average and {self.null.max():.2f} at most.",
         ]
-        if not self.permuted:
-            limit = self.thresholds.max()
-            lines.append(f"Noise that is not Gaussian may have a modularity of up to {limit:.2f}.")
-            if self.p_value <= LEVEL:
-                lines.append(
-                    "The test cannot tell clusters from a shift between batches, a continuum along "
-                    "a curve or over a plane, such as time or space, or repeated samples."
-                )
+        if self.p_value <= LEVEL:
+            lines.append(
+                "The test cannot tell clusters from a shift between batches, a continuum along a "
+                "curve or over a plane, repeated samples, or columns of few values."
+            )
         lines += [
             f"  view {name!r} alone: p = {test.p_value:.3g}, z = {test.z:.1f}"
             for name, test in self.each.items()
         ]
-        if self.few_valued:
-            parts = [_listed(name, columns) for name, columns in self.few_valued.items()]
-            lines.append(
-                f"At most {MAX_FEW_VALUES} different values in {'; '.join(parts)}: such columns "
-                "divide samples into groups, which the test finds even if no other column follows "
-                "them."
-            )
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -172,10 +138,8 @@ class StructureTest(ShortRepr):
         for row, result in enumerate(tests.values()):
             height = row + np.linspace(-0.2, 0.2, len(result.null))
             ax.plot(result.null, height, ".", color=COLORS[0], label="" if row else "copies")
-            if not result.permuted:
-                limit = result.thresholds.max()
-                label = "limit of noise" if row == bool(self.permuted) else ""
-                ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
+            limit, label = result.thresholds.max(), "" if row else "limit of noise"
+            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
             ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
         names = group_names(name if isinstance(name, str) else f"view {name}" for name in tests)
         p_values = [f"p = {result.p_value:.2g}" for result in tests.values()]
@@ -186,12 +150,6 @@ class StructureTest(ShortRepr):
         return ax
 
 
-def _listed(name, columns):
-    """Columns of a view in words."""
-    noun = "column" if len(columns) == 1 else "columns"
-    return f"{noun} {shown(*columns)} of {view_title(name)}"
-
-
 @limited
 def structure_test(
     views: GappyViews,
@@ -200,7 +158,6 @@ def structure_test(
     n_rotations: int = 19,
     max_samples: int = 500,
     each_view: bool = False,
-    permuted: Any = (),
     scale: Scale | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
@@ -228,17 +185,12 @@ def structure_test(
     The predictability of labels (`label_predictability`) has less power as a statistic: clusters
     that are subspaces are less predictable than halves of a Gaussian cloud.
 
-    With ``permuted``, the copies have all clusters of each view, but samples of a view no longer
-    belong to those of the others. Small p-values mean that the views are related: by the same
-    clusters, or by factors without clusters. For clusters, test each view alone as well.
-
     Correlated columns alone are no structure, and neither is a continuum along a line: two classes
     that are the ends of one may not be found. Neither may clear clusters in one or two columns,
     whose copies have nearly the largest possible modularity, nor groups of fewer than about eight
     of the samples that are drawn. Strong skewness, and sometimes heavy tails, may be found without
     clusters: take logarithms of such columns first. So may a difference between batches, a
-    continuum along a curve or over a plane, repeated samples, and columns with few values, which
-    the result names.
+    continuum along a curve or over a plane, repeated samples, and columns with few values.
 
     Parameters
     ----------
@@ -254,10 +206,6 @@ def structure_test(
         cost; the margin grows as well.
     each_view : bool, default=False
         Whether to test each view alone, too.
-    permuted : name, or list of names, default=()
-        Names of views, or their indices if they have no names. If given, the test is whether these
-        views have any structure in common with the others: in the copies, their samples are
-        permuted, alike in each of them, and no view is rotated, unless it is tested alone.
     scale : {"standard"}, optional
         How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional
@@ -273,8 +221,7 @@ def structure_test(
     Raises
     ------
     ValueError
-        If a view or a parameter is invalid, fewer than 20 samples have all views, or ``permuted``
-        names an unknown view or all views.
+        If a view or a parameter is invalid, or fewer than 20 samples have all views.
 
     References
     ----------
@@ -297,14 +244,12 @@ def structure_test(
     check_flag(each_view, "each_view")
     scale = check_scale(scale, "scale")
     n_jobs = check_jobs(n_jobs, "n_jobs")
-    permuted = permuted.tolist() if hasattr(permuted, "tolist") else permuted
-    permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)
 
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
-    sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
+    sample = drawn(source, max_samples, n_clusters, seed, scale=scale, unit=False)
     lift = [find_lift(view.rows, view.nonnegative) is not None for view in sample.views]
     complete = sample.present.all(axis=0)
     rows = [
@@ -313,55 +258,27 @@ def structure_test(
     ]
     n = len(rows[0])
     if n < MIN_COMPLETE:
-        message = (
+        raise ValueError(
             f"{counted(n, 'sample')} of {len(sample.samples)} with all views: at least "
             f"{MIN_COMPLETE} are needed"
         )
-        if len(sample.samples) >= MIN_COMPLETE:
-            message += "; test the views alone, or those that most samples have"
-        raise ValueError(message)
     check_clusters(n_clusters, n)
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)
     rows = [X[order] for X in rows]
-    names = [view.name for view in sample.views]
-    if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
-        raise InvalidParameterError(
-            f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"
-        )
-
     # The samples themselves (None) and their copies, of all views and perhaps of each alone.
     copies = [None, *rng.randint(2**31 - 1, size=n_rotations)]
-    moved = [names.index(name) for name in permuted]
     modularities = Parallel(n_jobs=n_jobs)(
-        delayed(best_modularities)(rows, n_clusters, copy, moved, lift, each_view=each_view)
+        delayed(best_modularities)(rows, n_clusters, copy, lift, each_view=each_view)
         for copy in copies
     )
-    n_incomplete, tests = len(sample.samples) - n, []
-    for i, (observed, *null) in enumerate(zip(*modularities, strict=True)):
-        null = np.array(null)
-        # Only the copies of all views are permuted.
-        thresholds = null if i == 0 and moved else _thresholds(null, n)
-        tests.append(_result(observed, null, thresholds, n, n_incomplete))
-
-    # Columns that divide samples by themselves, whatever the clusters are.
-    few_valued = {}
-    for view in sample.views:
-        has_few = _has_few_values(view.rows[complete])
-        if has_few.any():
-            columns = range(len(has_few)) if view.columns is None else view.columns
-            few_valued[view.name] = np.array(columns)[has_few].tolist()
-    by_view = dict(zip(names, tests[1:], strict=False))
-    return replace(tests[0], each=by_view, permuted=permuted, few_valued=few_valued)
-
-
-def _has_few_values(X):
-    """Whether each column of X has two or three different values."""
-    out = np.zeros(X.shape[1], dtype=bool)
-    for block in gen_batches(X.shape[1], max(1, MAX_ENTRIES // X.shape[0])):
-        counts = count_values(dense(X[:, block]))
-        out[block] = (counts > 1) & (counts <= MAX_FEW_VALUES)
-    return out
+    n_incomplete = len(sample.samples) - n
+    test, *alone = (
+        _result(observed, np.array(null), n, n_incomplete)
+        for observed, *null in zip(*modularities, strict=True)
+    )
+    names = [view.name for view in sample.views]
+    return replace(test, each=dict(zip(names, alone, strict=False)))
 
 
 def _thresholds(null, n_samples):
@@ -370,8 +287,8 @@ def _thresholds(null, n_samples):
     return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
 
 
-def _result(observed, null, thresholds, n_samples, n_incomplete):
-    spread = null.std(ddof=1)
+def _result(observed, null, n_samples, n_incomplete):
+    spread, thresholds = null.std(ddof=1), _thresholds(null, n_samples)
     # Equal modularities may differ in rounding.
     p_value = (1 + (thresholds >= observed - 1e-9).sum()) / (1 + len(null))
     z = (observed - null.mean()) / spread if spread > 0 else np.nan

@@ -1,5 +1,6 @@
 """Detection of views without structure, and the support of views for labels."""
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -7,20 +8,19 @@ from scipy.sparse.csgraph import connected_components
 
 from .._utils.messages import counted, warn_user
 from ..similarity._dense import ridge_slice
-from ..views._missing import imputed
-from ..views._rows import (
-    canonical_order,
-    constant_views,
-    is_constant,
-    presence,
-    spread,
+from ..views._rows import is_constant, presence, spread
+from ..views._sample import canonical_order
+from ..views._view_rows import (
+    ViewRows,
+    imputed,
+    in_canonical_columns,
+    nonzero_columns,
     unit_rows,
 )
-from ..views._view_rows import ViewRows, in_canonical_columns, nonzero_columns
 from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
-# Two graphs agree from this z on. For the test of noise (`ViewGraphs.helpful`): at least 6.3 for
+# Two graphs agree from this z on. For the test of noise (`helpful_views`): at least 6.3 for
 # views of ten real sets, at most 3.7 for nine kinds of noise. `camps` has other evidence.
 MIN_Z = 5.0
 MIN_SAMPLES = 200
@@ -108,23 +108,10 @@ def _graph(X):
     return ridge_slice(rows, GRAPH_RIDGE, graph)
 
 
-class ViewGraphs:
-    """Graphs of each view alone, on at most 1000 evenly spaced samples.
+class ViewGraphs(NamedTuple):
+    """Graphs of each view alone, on at most 1000 evenly spaced samples in canonical order.
 
-    The graph of a view contains the samples that have the view, and two graphs are compared on the
-    samples that have both views.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        Rows may be NaN.
-    unit : list of ndarray of shape (n, r_i), optional
-        Rows of unit length, or rows with the same inner products (`ViewRows.unit`), if no row is
-        missing.
-    in_order : bool, default=False
-        Whether the samples are in canonical order already.
-    lifts : list of (Lift or None), optional
-        Which views are lifted.
+    The graph of a view contains the samples that have the view.
 
     Attributes
     ----------
@@ -136,28 +123,9 @@ class ViewGraphs:
         `self_representation` of each view.
     """
 
-    def __init__(self, views, unit=None, *, in_order=False, lifts=None):
-        lifts = [None] * len(views) if lifts is None else lifts
-        # The last column of a lifted view, the length of its rows, is in no half of the columns.
-        pairs = zip(views, lifts, strict=True)
-        self._columns = [X if lift is None else X[:, :-1] for X, lift in pairs]
-        self.samples = spread(views[0].shape[0], GRAPH_SAMPLES)
-        # Evenly spaced samples of the canonical order are the same for any order of the input.
-        if not in_order:
-            self.samples = canonical_order(views)[self.samples]
-        # Given unit rows are those of complete views; otherwise each graph has the samples that
-        # have its view.
-        self.present = np.ones((len(views), len(self.samples)), dtype=bool)
-        if unit is None:
-            sample_rows = [X[self.samples] for X in views]
-            self.present = presence(sample_rows)
-            pairs = zip(sample_rows, self.present, strict=True)
-            rows = [unit_rows(X[has]) for X, has in pairs]
-        else:
-            rows = [X[self.samples] for X in unit]
-        self.graphs = [_graph(X) for X in rows]
-        # Not a `functools.cached_property`, for the reason given in `ViewRows`.
-        self._agreement = None
+    samples: np.ndarray
+    present: np.ndarray
+    graphs: list
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
@@ -168,97 +136,121 @@ class ViewGraphs:
                 support[i] = view_support([self.graphs[i]], labels[has])[0]
         return support
 
-    @property
-    def agreement(self):
-        """z between the graphs of each two views, of shape (v, v); computed once.
 
-        NaN on the diagonal, and for two views that too few samples have both.
-        """
-        if self._agreement is None:
-            z = np.full((len(self.graphs), len(self.graphs)), np.nan)
-            for i in range(len(z)):
-                for j in range(i):
-                    z[i, j] = z[j, i] = self._z(i, j)
-            self._agreement = z
-        return self._agreement
+def view_graphs(views):
+    """The `ViewGraphs` of views of shape (n, d_i), whose rows may be NaN and in any order."""
+    samples = canonical_order(views)[spread(views[0].shape[0], GRAPH_SAMPLES)]
+    rows = [X[samples] for X in views]
+    present = presence(rows)
+    graphs = [_graph(unit_rows(X[has])) for X, has in zip(rows, present, strict=True)]
+    return ViewGraphs(samples, present, graphs)
 
-    def _z(self, i, j):
-        has_both = self.present[i] & self.present[j]
+
+def sample_graphs(sample):
+    """The `ViewGraphs` of a `Drawn` sample, from the unit rows that it has."""
+    present = sample.present
+    samples = spread(present.shape[1], GRAPH_SAMPLES)
+    graphs = []
+    for view in sample.views:
+        rank = np.cumsum(view.present) - 1  # of a sample among those that have the view
+        graphs.append(_graph(view.unit.unit[rank[samples[view.present[samples]]]]))
+    return ViewGraphs(samples, present[:, samples], graphs)
+
+
+def compare_graphs(graphs):
+    """`permutation_z` of each two of the `ViewGraphs`, of shape (v, v).
+
+    Two graphs are compared on the samples that have both views. NaN on the diagonal, and for two
+    views that too few samples have both.
+    """
+    n_views = len(graphs.graphs)
+    z = np.full((n_views, n_views), np.nan)
+    for i, j in combinations(range(n_views), 2):
+        has_both = graphs.present[i] & graphs.present[j]
         if has_both.sum() < (MIN_COMMON if has_both.all() else MIN_SAMPLES):
-            return np.nan  # too few samples for a decision
-        graphs = []
+            continue  # too few samples for a decision
+        pair = []
         for k in (i, j):
-            rows = has_both[self.present[k]]
-            graphs.append(self.graphs[k][np.ix_(rows, rows)])
-        return permutation_z(*graphs)
+            rows = has_both[graphs.present[k]]
+            pair.append(graphs.graphs[k][np.ix_(rows, rows)])
+        z[i, j] = z[j, i] = permutation_z(*pair)
+    return z
 
-    def _z_within(self, i):
-        """z between the graphs of two halves of the columns of view i.
 
-        Every second one of the `in_canonical_columns` is in the same half. Infinity if there are
-        too few samples or columns to decide.
-        """
-        has = self.present[i]
-        X, columns = in_canonical_columns(self._columns[i][self.samples[has]])
-        if (has.sum() < MIN_SAMPLES and not has.all()) or len(columns) < MIN_COLUMNS:
-            return np.inf
-        X = unit_rows(X)
-        return permutation_z(_graph(unit_rows(X[:, ::2])), _graph(unit_rows(X[:, 1::2])))
+def compare_halves(view, samples):
+    """z between the graphs of two halves of the columns of a `DrawnView`, on some samples.
 
-    def helpful(self, views, names):
-        """Indices of the given views with repeated structure, and whether none has it.
+    Every second one of the `in_canonical_columns` is in the same half. Infinity if there are too
+    few samples or columns to decide.
+    """
+    # The last column of a lifted view, the length of its rows, is in no half of the columns.
+    X = view.rows if view.lift is None else view.rows[:, :-1]
+    has = view.present[samples]
+    X, columns = in_canonical_columns(X[samples[has]])
+    if (has.sum() < MIN_SAMPLES and not has.all()) or len(columns) < MIN_COLUMNS:
+        return np.inf
+    X = unit_rows(X)
+    halves = [unit_rows(X[:, start::2]) for start in (0, 1)]
+    return permutation_z(*map(_graph, halves))
 
-        A view is excluded with a warning if its graph does not agree with that of any other view
-        (z < 5), and the graphs of two halves of its columns do not agree either. It is kept if
-        there are too few data to decide: fewer than 200 samples or 4 columns.
 
-        Parameters
-        ----------
-        views : list of int
-        names : list
-            Names of all views for warnings.
+def helpful_views(views, indices, agreement, samples):
+    """Indices of the views with repeated structure among ``indices``, and whether none has it.
 
-        Returns
-        -------
-        indices : list of int
-            All views if none has repeated structure.
-        are_noise : bool
-        """
-        if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
-            return views, False
-        # A view is noise if it agrees neither with another view nor within: its halves differ, too.
-        # Views that could not be compared are taken to agree.
-        z = np.nan_to_num(self.agreement[np.ix_(views, views)], nan=np.inf)
-        np.fill_diagonal(z, -np.inf)
-        across = dict(zip(views, z.max(axis=1), strict=True))
-        lonely = [i for i in views if across[i] < MIN_Z]
-        halves = {i: self._z_within(i) for i in lonely}
-        noise = [i for i in halves if halves[i] < MIN_Z]
-        suspected = [i for i in lonely if i not in noise]
-        # If all views are noise, nothing is better than anything else.
-        if len(noise) == len(views):
-            warn_user(
-                "no view agrees with another view, nor do two halves of the columns of a view: "
-                "the labels may be arbitrary",
-            )
-            return views, True
-        if noise:
-            excluded = "; ".join(
-                f"view {names[i]!r} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
-                for i in noise
-            )
-            warn_user(
-                f"excluded as noise, both z below {MIN_Z:g}: {excluded}. Use "
-                'view_selection="all" to keep every view',
-            )
-        # Structure that no other view shows may be real, or come from another order of the samples.
-        if suspected and len(views) - len(noise) > 1:
-            suspects = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
-            warn_user(
-                f"no other view agrees with {suspects}: kept, but check that all views describe "
-                "the same samples in the same order",
-            )
-        return [i for i in views if i not in noise], False
+    A view is excluded with a warning if its graph does not agree with that of any other view
+    (z < 5), and the graphs of two halves of its columns do not agree either. It is kept if there
+    are too few data to decide: fewer than 200 samples or 4 columns.
+
+    Parameters
+    ----------
+    views : list of DrawnView
+    indices : list of int
+    agreement : ndarray of shape (v, v)
+        See `compare_graphs`.
+    samples : ndarray of int
+        Those of the graphs.
+
+    Returns
+    -------
+    indices : list of int
+        All if no view has repeated structure.
+    are_noise : bool
+    """
+    if len(indices) < 2 or len(samples) < MIN_SAMPLES:
+        return indices, False
+    # A view is noise if it agrees neither with another view nor within: its halves differ, too.
+    # Views that could not be compared are taken to agree.
+    z = np.nan_to_num(agreement[np.ix_(indices, indices)], nan=np.inf)
+    np.fill_diagonal(z, -np.inf)
+    across = dict(zip(indices, z.max(axis=1), strict=True))
+    lonely = [i for i in indices if across[i] < MIN_Z]
+    halves = {i: compare_halves(views[i], samples) for i in lonely}
+    noise = [i for i in halves if halves[i] < MIN_Z]
+    suspected = [i for i in lonely if i not in noise]
+    # If all views are noise, nothing is better than anything else.
+    if len(noise) == len(indices):
+        warn_user(
+            "no view agrees with another view, nor do two halves of the columns of a view: "
+            "the labels may be arbitrary",
+        )
+        return indices, True
+    if noise:
+        excluded = "; ".join(
+            f"view {views[i].name!r} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
+            for i in noise
+        )
+        warn_user(
+            f"excluded as noise, both z below {MIN_Z:g}: {excluded}. Use "
+            'view_selection="all" to keep every view',
+        )
+    # Structure that no other view shows may be real, or come from another order of the samples.
+    if suspected and len(indices) - len(noise) > 1:
+        suspects = ", ".join(f"view {views[i].name!r} (z {across[i]:.1f})" for i in suspected)
+        warn_user(
+            f"no other view agrees with {suspects}: kept, but check that all views describe "
+            "the same samples in the same order",
+        )
+    return [i for i in indices if i not in noise], False
 
 
 def camps(agreement, n_samples, support):
@@ -275,7 +267,7 @@ def camps(agreement, n_samples, support):
     Parameters
     ----------
     agreement : ndarray of shape (v, v)
-        See `ViewGraphs.agreement`.
+        See `compare_graphs`.
     n_samples : int
         Number of samples of the views.
     support : ndarray of shape (v,)
@@ -338,6 +330,15 @@ def warn_of_parts(present, names):
         )
 
 
+def warn_of_constant(names, consequence):
+    """Warn of views in which all samples are equal, by their names."""
+    if names:
+        warn_user(
+            f"{'view' if len(names) == 1 else 'views'} {' and '.join(map(repr, names))}: all "
+            f"samples are equal, {consequence}"
+        )
+
+
 class UsedViews(NamedTuple):
     """The views that are fused.
 
@@ -347,24 +348,25 @@ class UsedViews(NamedTuple):
         In an order that does not depend on that of the views.
     graphs : ViewGraphs
         Graphs of all views, used or not.
+    agreement : ndarray of shape (v, v)
+        That of these graphs, see `compare_graphs`.
     rows : list of ViewRows
         Rows of all samples for the judge and the predictor; missing ones are predicted from all
         other views.
     present_rows : list of ViewRows
-        Rows of the samples that have each view, for the graphs.
+        Rows of the samples that have each view, for the graphs: predicted rows would join samples
+        that lack a view.
     present : ndarray of shape (len(indices), n) of bool
-    complete : list of ndarray or csr_matrix of shape (n, d_i)
-        The views with missing rows predicted.
     are_noise : bool
         Whether no view has repeated structure, and a warning said so.
     """
 
     indices: list
     graphs: ViewGraphs
+    agreement: np.ndarray
     rows: list
     present_rows: list
     present: np.ndarray
-    complete: list
     are_noise: bool
 
 
@@ -374,26 +376,22 @@ def views_of(sample, *, select=True):
     Constant views are excluded, and those without repeated structure if ``select``; the first view
     remains if all are excluded.
     """
-    views, present, names = sample.views, sample.present, [view.name for view in sample.views]
-    matrices, lifts = [view.rows for view in views], [view.lift for view in views]
-    complete = imputed(matrices, present)
-    # Rows of complete views serve for graphs and regressions alike, so they are computed once.
-    rows = [ViewRows(X, view.nonnegative) for X, view in zip(complete, views, strict=True)]
-    is_complete = present.all()
-    unit = [view.unit for view in rows] if is_complete else None
-    graphs = ViewGraphs(matrices, unit, in_order=True, lifts=lifts)
+    views, present = sample.views, sample.present
+    graphs = sample_graphs(sample)
+    agreement = compare_graphs(graphs)
     # Constant views and noise are left out, but one view must remain.
-    constant = constant_views([view.observed for view in views], "ignored", names)
-    indices, are_noise = [i for i in range(len(views)) if i not in constant], False
+    warn_of_constant([view.name for view in views if view.is_constant], "ignored")
+    indices, are_noise = [i for i, view in enumerate(views) if not view.is_constant], False
     if select:
-        indices, are_noise = graphs.helpful(indices, names)
+        indices, are_noise = helpful_views(views, indices, agreement, graphs.samples)
     indices = indices or [0]
-    warn_of_parts(present[indices], [names[i] for i in indices])
+    warn_of_parts(present[indices], [views[i].name for i in indices])
+    # Rows of complete views serve for graphs and regressions alike.
+    rows = present_rows = [view.unit for view in views]
+    if not present.all():
+        complete = imputed([view.rows for view in views], present)
+        rows = [ViewRows(X, view.nonnegative) for X, view in zip(complete, views, strict=True)]
     # The fit takes them in an order that depends on their contents alone, as rounding does then.
     indices.sort(key=lambda i: (rows[i].rank, np.square(rows[i].mean).sum()))
-    rows = present_rows = [rows[i] for i in indices]
-    # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
-    if not is_complete:
-        present_rows = [ViewRows(views[i].observed, views[i].nonnegative) for i in indices]
-    complete = [complete[i] for i in indices]
-    return UsedViews(indices, graphs, rows, present_rows, present[indices], complete, are_noise)
+    rows, present_rows = [rows[i] for i in indices], [present_rows[i] for i in indices]
+    return UsedViews(indices, graphs, agreement, rows, present_rows, present[indices], are_noise)

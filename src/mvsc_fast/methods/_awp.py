@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -10,14 +11,15 @@ import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
 from .._utils.parameters import check_flag, count, option
-from .._utils.types import Callback, FloatArray, Scale, Seed
+from .._utils.types import FloatArray
 from ..spectral._eigenvectors import normalized_eigenvectors
-from ..views._rows import unit_rows
+from ..views._view_rows import unit_rows
 from ._base import MultiViewClusterer
 
 Init = Literal["pivots", "axes"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AWP(MultiViewClusterer):
     """Clustering by AWP: weighted Procrustes alignment of spectral embeddings of all views.
 
@@ -31,8 +33,6 @@ class AWP(MultiViewClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     n_neighbors : int, default=10
         Number of neighbours, not counting the sample; at most n_samples - 1 are used. The default
         is that of the released code.
@@ -50,50 +50,11 @@ class AWP(MultiViewClusterer):
         its change since the first iteration. It must hold in two consecutive iterations.
     max_iter : int, default=300
         Maximum number of iterations; 5 to 30 are usually sufficient.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int, RandomState or None, optional
         Not used, present for API consistency: the method is deterministic.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Weighted mean of the rotated embeddings; samples with the argmax of their rows in common
         share a label.
@@ -122,11 +83,17 @@ class AWP(MultiViewClusterer):
     (60,)
     """
 
-    embedding_: FloatArray
-    weights_: FloatArray
-    n_iter_: int
-    converged_: bool
-    history_: dict[str, FloatArray]
+    n_neighbors: int = 10
+    normalize: bool = True
+    init: Init = "pivots"
+    tol: float = 1e-6
+    max_iter: int = 300
+
+    embedding_: FloatArray = field(init=False)
+    weights_: FloatArray = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
+    history_: dict[str, FloatArray] = field(init=False)
 
     _checks = {
         **MultiViewClusterer._checks,
@@ -135,43 +102,13 @@ class AWP(MultiViewClusterer):
         "init": option(Init),
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_neighbors: int = 10,
-        normalize: bool = True,
-        init: Init = "pivots",
-        tol: float = 1e-6,
-        max_iter: int = 300,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.normalize = normalize
-        self.init = init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _solve(self, views, seed, n_threads, progress):
+    def _learn(self, views, seed, n_threads, progress):
         run = self._begin(progress)
         labels, embedding, weights = _align(
             views, run, self.n_clusters, self.n_neighbors, self.normalize, self.init
         )
         learned = {"labels_": labels, "embedding_": embedding, "weights_": weights}
         return learned | self._course(run, progress)
-
-    def _cut(self, learned, seed):
-        return {}
 
 
 def _align(views, run, n_clusters, n_neighbors, normalize, init):

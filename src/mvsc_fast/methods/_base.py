@@ -1,72 +1,74 @@
-"""Base class of the estimators: views -> similarities -> solver -> cut -> labels."""
+"""Base classes of the estimators: views -> similarities -> solver -> cut -> labels."""
 
 from __future__ import annotations
 
-from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from .. import __version__
 from .._utils.messages import recorded, warn_user
-from .._utils.parameters import CHECKS, check_seed, count, draw_seed, verbosity
+from .._utils.parameters import CHECKS, check_seed, count, draw_seed, verbosity, with_entries
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import FloatArray, LabelArray, Views
+from .._utils.types import Affinity, Callback, FloatArray, LabelArray, Scale, Seed, Tensor, Views
 from .._utils.validation import check_clusters, check_memory
-from ..judge._support import GRAPH_SAMPLES, ViewGraphs
+from ..judge._support import view_graphs, warn_of_constant
 from ..similarity._affinity import warn_of_isolated
 from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
-from ..views._anndata import is_anndata
 from ..views._columns import column_attributes, warn_of_columns, warn_of_names
 from ..views._facts import warn_of_zeros
-from ..views._frames import is_frame, shown
 from ..views._read import read_views
-from ..views._rows import (
-    canonical_order,
-    constant_views,
-    equal_samples,
-    row_keys,
-    warn_of_few,
-)
+from ..views._rows import is_constant
+from ..views._sample import canonical_order, equal_samples, row_keys, warn_of_few
 from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # scikit-learn has no types, and a base without types accepts any parameter
     from typing_extensions import Self
 
+    class BaseEstimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
 
+    class ClusterMixin:
+        def fit_predict(self, X: Views, y: Any = None) -> LabelArray: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClusterMixin
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class MultiViewClusterer(ClusterMixin, BaseEstimator):
     """Base class of the clustering estimators.
 
-    A fit consists of five steps. Each is a hook that a method may override:
+    Estimators are dataclasses: a parameter is a field with its default, a learned attribute one
+    with ``init=False``. Each is documented and checked once, in the class that has it: docstrings
+    get the entries of the base classes, and ``_checks`` has a ``check(value, name)`` for each
+    parameter.
+
+    A fit consists of four steps. Each is a hook that a method may override:
 
     1. ``_read(X)`` validates the input and returns a `RowSource`; ``_scaled(source)`` returns the
        views as the other steps see them, and warns of input that is valid but not useful.
-    2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
-       the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
-    3. ``_solve(views, seed, n_threads, progress)`` returns a dict of the learned attributes, which
-       includes the affinity matrix.
-    4. ``_cut(learned, seed)`` returns labels and embedding.
-    5. ``_view_support(views, labels)`` compares the labels with each view alone.
+    2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory.
+    3. ``_learn(views, seed, n_threads, progress)`` returns a dict of the learned attributes.
+    4. ``_view_support(views, labels)`` compares the labels with each view alone.
 
     The steps return dicts of attributes; only `fit` sets attributes. They run on a new estimator
     with the same parameters, so that changing a parameter during a fit has no effect on it, and a
     fit that fails leaves the estimator unchanged.
 
-    Parameters are checked before any work: ``_checks`` has a ``check(value, name)`` for each of
-    them. ``tools/docstrings.py`` copies the entries below into the docstrings of the estimators.
-
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters to find.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
     scale : {"standard"}, optional
         "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
         different quantities or have very different ranges. Columns of sparse views are divided by
@@ -75,17 +77,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
@@ -113,27 +104,33 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Warnings of the fit.
     """
 
-    labels_: LabelArray
-    view_support_: FloatArray
-    view_names_in_: list[Any]
-    n_features_in_: int
-    n_features_per_view_: list[int]
-    feature_names_in_: Any
-    scaling_: list[ColumnScaling]
-    warnings_: list[str]
+    n_clusters: int = field(default=8, kw_only=False)
+    scale: Scale | None = None
+    random_state: Seed = None
 
-    _arrays = (0, 0)
+    labels_: LabelArray = field(init=False)
+    view_support_: FloatArray = field(init=False)
+    view_names_in_: list[Any] = field(init=False)
+    n_features_in_: int = field(init=False)
+    n_features_per_view_: list[int] = field(init=False)
+    feature_names_in_: Any = field(init=False)
+    scaling_: list[ColumnScaling] = field(init=False)
+    warnings_: list[str] = field(init=False)
+
     _remedy = "Raise max_iter, or accept a larger tol"  # if there is no convergence
     _checks: ClassVar[dict[str, Any]] = {
         **CHECKS,
         "n_clusters": count,
-        "n_init": count,
         "scale": check_scale,
         "random_state": check_seed,
         "verbose": verbosity,
     }
 
-    # ------------------------------------------------------------------ the public methods
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        cls.__doc__ = with_entries(cls.__doc__, cls.__base__.__doc__)
+
+    # ------------------------------------------------------------------ the public method
 
     def fit(self, X: Views, y: Any = None) -> Self:
         """Cluster the samples of the views.
@@ -171,65 +168,52 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.__dict__ = unlearned | learned | {"warnings_": texts}
         return self
 
-    def fit_predict(self, X: Views, y: Any = None) -> LabelArray:
-        """Cluster the samples of the views and return their labels.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            ``labels_``.
-        """
-        return self.fit(X, y).labels_
-
     # ------------------------------------------------------------------ the steps of a fit
 
     def _fitted(self, X):
         """A dict of all attributes that a fit learns."""
         # Checks that need no computing come first: parameters, data, number of clusters, memory.
-        self._check_parameters()
+        parameters = self._checked_parameters()
         source = self._read(X)
         attributes = input_attributes(X, source)
         n = source.n_samples
         check_clusters(self.n_clusters, n)
         self._check_memory(source.views)
         views, scalings = self._scaled(source)
-        # One seed for all steps, so that a generator that is passed is used once.
-        seed = draw_seed(self.random_state)
+        # One seed for all steps, so that a generator that is passed is used once. Methods without
+        # these parameters use one thread and report nothing.
+        seed, name = draw_seed(self.random_state), type(self).__name__
+        report = parameters.get("verbose", 0), parameters.get("callback")
         with (
-            Progress(type(self).__name__, self.verbose, self.callback) as progress,
-            use_threads(self.n_threads, n) as n_threads,
+            closing(Progress(name, *report)) as progress,
+            use_threads(parameters.get("n_threads", 1), n) as n_threads,
         ):
-            learned = self._solve(views, seed, n_threads, progress)
-            progress.stage("cut")
-            learned |= self._cut(learned, seed)
+            learned = self._learn(views, seed, n_threads, progress)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        learned |= scaling_attributes(scalings)
-        return {**attributes, **learned, "view_support_": support}
+        return {**attributes, **learned, **scaling_attribute(scalings), "view_support_": support}
 
-    def _check_parameters(self):
+    def _checked_parameters(self):
+        """A dict of the parameters, which are replaced by what their checks return."""
         for name, value in self.get_params(deep=False).items():
             setattr(self, name, self._checks[name](value, name))
+        return self.get_params(deep=False)
 
     def _read(self, X):
         """Validated views."""
         return loaded(read_views(X))
 
     def _scaled(self, source):
-        """The views and their scalings; warns of features without a meaning for clusters."""
-        scalings = fit_scalings(source, self.scale, source.summary.views)
+        """The views and their scalings; warns of features and samples that say nothing."""
+        scalings = fit_scalings(source, self.scale, source.facts)
         views = scaled(source.views, scalings)
         warn_of_columns(views, source.names, source.columns)
+        warn_of_zeros(source.facts.zeros)
         consequence = (
             f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         )
-        constant_views(views, consequence, source.names)
-        warn_of_zeros(source.summary.zeros)
+        pairs = zip(source.names, views, strict=True)
+        warn_of_constant([name for name, X in pairs if is_constant(X)], consequence)
         keys = row_keys(views)
         order = canonical_order(views, keys)
         equal = equal_samples([view[order] for view in views], keys[order])
@@ -237,36 +221,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return views, scalings
 
     def _check_memory(self, views):
-        self._check_slices(views, len(views), views)
-
-    def _check_slices(self, views, v, features):
-        """Raise MemoryError if arrays of v slices, computed from ``features``, do not fit."""
-        # Tensors and matrices of the solver, the views and their SVDs; the support has graphs of at
-        # most GRAPH_SAMPLES samples.
-        n, itemsize = views[0].shape[0], views[0].dtype.itemsize
-        width = sum(X.shape[1] for X in features)
-        rank = sum(min(X.shape) for X in features)
-        tensors, matrices = self._arrays
-        entries = (tensors * v + matrices) * n**2 + 2 * n * width + 6 * n * rank
-        support = 8 * (len(features) + 3) * min(n, GRAPH_SAMPLES) ** 2
-        check_memory(
-            max(itemsize * entries, support) + 2**23,
-            f"{type(self).__name__} with {n} samples",
-            "ConsensusTLRR clusters a subsample and predicts the labels of the others",
-        )
-
-    def _cut(self, learned, seed):
-        """Labels and embedding of the affinity matrix."""
-        S = learned["affinity_matrix_"]
-        warn_of_isolated(np.ravel(S.sum(axis=1)))
-        labels, embedding = normalized_cut(
-            S, self.n_clusters, n_init=self.n_init, random_state=seed
-        )
-        return {"labels_": labels, "embedding_": embedding}
+        """Raise MemoryError if a fit needs too much; its memory is linear in the samples here."""
 
     def _view_support(self, views, labels):
         """Agreement of the labels with each view alone."""
-        return ViewGraphs(views).support(labels)
+        return view_graphs(views).support(labels)
 
     def _begin(self, progress, **penalty):
         """Begin the stage of the iteration; returns its `Run`."""
@@ -303,22 +262,94 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return {**super().__getstate__(), "_version": __version__}
 
     def __setstate__(self, state):
-        version = state.get("_version", "unknown")
+        version = state.pop("_version", "unknown")
         if version != __version__:
             warn_user(
                 f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
-        # Parameters that are newer than the model have their default.
-        added = type(self)().get_params(deep=False)
-        learned = {name: value for name, value in state.items() if name != "_version"}
-        super().__setstate__({**added, **learned})
+        super().__setstate__(state)  # parameters that are newer have the defaults of the class
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TensorClusterer(MultiViewClusterer):
+    """Base class of the methods that learn a tensor of similarities, and cut its graph.
+
+    A method defines ``_solve(views, seed, n_threads, progress)``, which returns a dict of learned
+    attributes that includes the affinity matrix, and ``_arrays``, the maximum number of arrays of
+    shape (v, n, n), and of shape (n, n), that exist at a time. It may override
+    ``_cut(learned, seed)``, which returns labels and embedding.
+
+    Parameters
+    ----------
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time to standard error. On a terminal, long stages
+        have a progress bar if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
+
+    Attributes
+    ----------
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
+        Sum of the slices of ``|tensor_|``, with zero diagonal.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the residual reached ``tol``.
+    history_ : dict of ndarray
+        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
+        ``tol``), and ``seconds`` since the start, after every iteration.
+    """
+
+    n_init: int = 20
+    verbose: int = 0
+    callback: Callback | None = None
+
+    affinity_matrix_: Affinity = field(init=False)
+    embedding_: FloatArray = field(init=False)
+    similarity_: Tensor = field(init=False)
+    tensor_: Tensor = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
+    history_: dict[str, FloatArray] = field(init=False)
+
+    _arrays = (0, 0)
+    _checks: ClassVar[dict[str, Any]] = {**MultiViewClusterer._checks, "n_init": count}
+
+    def _check_memory(self, views, slices_per_view=1):
+        n, v = views[0].shape[0], slices_per_view * len(views)
+        tensors, matrices = self._arrays
+        check_memory(
+            views[0].dtype.itemsize * (tensors * v + matrices) * n**2 + 2**23,
+            f"{type(self).__name__} with {n} samples",
+            "ConsensusTLRR clusters a subsample and predicts the labels of the others",
+        )
+
+    def _learn(self, views, seed, n_threads, progress):
+        learned = self._solve(views, seed, n_threads, progress)
+        progress.stage("cut")
+        return learned | self._cut(learned, seed)
+
+    def _cut(self, learned, seed):
+        """Labels and embedding of the affinity matrix."""
+        S = learned["affinity_matrix_"]
+        warn_of_isolated(np.ravel(S.sum(axis=1)))
+        labels, embedding = normalized_cut(
+            S, self.n_clusters, n_init=self.n_init, random_state=seed
+        )
+        return {"labels_": labels, "embedding_": embedding}
 
 
 def _is_view(y):
     """Whether y is a matrix of several columns."""
     if isinstance(y, (list, tuple)):
-        return len(y) > 0 and isinstance(y[0], (list, tuple, np.ndarray)) and np.size(y[0]) > 1
+        return len(y) > 0 and np.ndim(y[0]) > 0 and np.size(y[0]) > 1
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
@@ -326,13 +357,8 @@ def input_attributes(X, source):
     """A dict of the attributes that describe the input X of `fit`; warns of names of labels."""
     warn_of_names(source.titles, source.columns)
     names = column_attributes(source.columns)
-    if not (source.listed or is_anndata(X)):
-        # scikit-learn, which compares the names of a single frame in predict, allows each once.
-        counts = Counter(source.columns[0] if is_frame(X) else None)
-        if repeated := [name for name, n in counts.items() if n > 1]:
-            raise ValueError(
-                f"several columns of X are called {shown(*repeated)}: rename them, or pass [X]"
-            )
+    if not source.listed and hasattr(X, "columns"):
+        # scikit-learn compares the names of a single frame in predict.
         single = BaseEstimator()
         validate_data(single, X, skip_check_array=True)
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
@@ -344,33 +370,20 @@ def input_attributes(X, source):
     return attributes | {name: value for name, value in names.items() if value is not None}
 
 
-def scaling_attributes(scalings):
+def scaling_attribute(scalings):
     """``scaling_``, if the columns of the views are scaled."""
     return {} if None in scalings else {"scaling_": scalings}
 
 
 def learned_by(estimator, attribute, views, seed, n_threads):
-    """``attribute`` of a nested estimator, which is fitted on the views if it has none.
+    """``attribute`` that a clone of an estimator learns from the views.
 
-    A clone is fitted. It inherits the seed and the number of threads if its own are None.
+    It inherits the seed and the number of threads if its own are None.
     """
+    estimator = clone(estimator)
+    inherited, parameters = {"random_state": seed, "n_threads": n_threads}, estimator.get_params()
+    unset = {key: value for key, value in inherited.items() if parameters.get(key, 0) is None}
+    estimator.set_params(**unset).fit(views)
     if not hasattr(estimator, attribute):
-        # The given estimator stays unfitted; seed and threads are inherited where it has none.
-        estimator = clone(estimator)
-        parameters = estimator.get_params()
-        inherited = {"random_state": seed, "n_threads": n_threads}
-        unset = {key: value for key, value in inherited.items() if parameters.get(key, 0) is None}
-        # Its own labels are not used, and its default may be more than there are samples.
-        if isinstance(parameters.get("n_clusters"), int):
-            unset["n_clusters"] = min(parameters["n_clusters"], views[0].shape[0])
-        estimator.set_params(**unset).fit(views)
-        if not hasattr(estimator, attribute):
-            raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
-    learned, n_samples = getattr(estimator, attribute), views[0].shape[0]
-    shape = np.shape(learned[0] if isinstance(learned, list) else learned)
-    if shape[-2:] != (n_samples, n_samples):
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted on {shape[-1]} samples, but the views have "
-            f"{n_samples}: pass an unfitted estimator, or the same samples"
-        )
-    return learned
+        raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
+    return getattr(estimator, attribute)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from typing import Any, Literal
@@ -15,22 +17,39 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Scale, Seed
+from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray
 from .._utils.validation import check_clusters, output_path
 from ..views._columns import fitted_columns
 from ..views._facts import warn_of_lost
-from ..views._passes import drawn, label_rows
 from ..views._read import read_views
-from ..views._row_source import check_bytes
-from ._base import MultiViewClusterer, draw_seed, input_attributes, scaling_attributes
+from ..views._sample import drawn
+from ._base import MultiViewClusterer, draw_seed, input_attributes, scaling_attribute
 from ._labeller import fit_labels
-from ._plan import plan_fit
-from ._prediction import check_predictor, native_model, predicted_labels, predicted_margin
+from ._prediction import (
+    check_predictor,
+    label_rows,
+    native_model,
+    predicted_labels,
+    predicted_margin,
+)
 
 ViewSelection = Literal["auto", "all"]
 Store = Literal["all", "predictor", "labels"]
 
 
+# max_samples="auto": a minimum, and samples for each cluster. 60 clusters need 300 each, but the
+# time grows with samples times clusters: so many clusters that this is more than 20 000 get fewer.
+MIN_FITTED, FITTED_PER_CLUSTER = 4000, 300
+MANY_FITTED, MIN_FITTED_PER_CLUSTER = 20_000, 40
+
+
+def automatic_samples(n_clusters):
+    """Number of samples that ``max_samples="auto"`` clusters."""
+    usual = min(FITTED_PER_CLUSTER * n_clusters, MANY_FITTED)
+    return max(MIN_FITTED, usual, MIN_FITTED_PER_CLUSTER * n_clusters)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConsensusTLRR(MultiViewClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
@@ -39,7 +58,7 @@ class ConsensusTLRR(MultiViewClusterer):
        embedding. The diffusion maps of the latter two kinds, with one of 6 neighbours, and the
        joined rows, which do not prefer groups of equal size, are partitioned by k-means and by
        Ward's method. That gives up to 22 labellings. For more than 40 clusters k-means starts from
-       Ward's clusters, and 9 labellings suffice.
+       Ward's clusters, and 11 labellings suffice.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
        graph neighbours, unless this dissolves small groups. Its score is the sum of its
        predictability (`label_predictability`, a quarter of it before refinement) and of its
@@ -79,10 +98,6 @@ class ConsensusTLRR(MultiViewClusterer):
         may be larger than memory or on other machines: memory maps, HDF5 data sets (h5py), zarr
         arrays, or Dask arrays, for which ``labels_`` is lazy. Labels do not depend on how views are
         stored, nor on the size of blocks or chunks.
-    memory_limit : int or str, optional
-        Maximum memory of a fit or prediction, in bytes or as a string such as "600MiB", not
-        counting views that are in memory. The size of blocks of rows is chosen accordingly.
-        MemoryError is raised if a fit needs more. If None, the available memory is the limit.
     view_selection : {"auto", "all"}, default="auto"
         "auto" excludes views without repeated structure, with a warning that names them; "all"
         keeps every view that is not constant.
@@ -93,21 +108,12 @@ class ConsensusTLRR(MultiViewClusterer):
         MB for their kernel and, for a view with more features than samples, about 4 MB for the map
         to its leading components, of which the rows then consist. "labels" omits this too: the
         model holds no row of the data, and cannot predict.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs of the process. Labels do
+        not depend on it.
     verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
+        If 1, print each stage with the elapsed time to standard error. On a terminal, long stages
+        have a progress bar if tqdm is installed.
     callback : callable, optional
         Function that is called with an `IterationState` at the start of every stage (iteration 0)
         and after every iteration. If it returns True, the stage stops with its current result; if
@@ -119,26 +125,6 @@ class ConsensusTLRR(MultiViewClusterer):
         Cluster of each sample, from 0; independent of the order of the samples. If the views are
         Dask arrays, a lazy array with their chunks, which can be computed while the client that was
         active in `fit` is open.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
         "centred", "neighbors", "few neighbors", or "none" for joined rows), ``n_neighbors``,
@@ -190,71 +176,48 @@ class ConsensusTLRR(MultiViewClusterer):
     True
     """
 
-    candidates_: dict[str, NDArray[Any]]
-    views_used_: list[int]
-    view_agreement_: FloatArray
-    affinity_matrix_: csr_array
-    samples_: IntArray
-    predictor_: Any
-    fused_agreement_: float
-    n_tuples_: int
-    gap_: float
+    max_samples: int | Literal["auto"] = "auto"
+    view_selection: ViewSelection = "auto"
+    store: Store = "all"
+    n_threads: int | None = None
+    verbose: int = 0
+    callback: Callback | None = None
+
+    candidates_: dict[str, NDArray[Any]] = field(init=False)
+    views_used_: list[int] = field(init=False)
+    view_agreement_: FloatArray = field(init=False)
+    affinity_matrix_: csr_array = field(init=False)
+    samples_: IntArray = field(init=False)
+    predictor_: Any = field(init=False)
+    fused_agreement_: float = field(init=False)
+    n_tuples_: int = field(init=False)
+    gap_: float = field(init=False)
 
     _checks = {
         **MultiViewClusterer._checks,
         "max_samples": either("auto", partial(check_integer, minimum=2)),
-        "memory_limit": either(None, check_bytes),
         "view_selection": option(ViewSelection),
         "store": option(Store),
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        max_samples: int | Literal["auto"] = "auto",
-        memory_limit: int | str | None = None,
-        view_selection: ViewSelection = "auto",
-        store: Store = "all",
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_samples = max_samples
-        self.memory_limit = memory_limit
-        self.view_selection = view_selection
-        self.store = store
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
     def _fitted(self, X):
-        self._check_parameters()
-        # The fit is planned before data are read, so that too little memory is an error at once.
+        self._checked_parameters()
         source = read_views(X)
         attributes = input_attributes(X, source)
         check_clusters(self.n_clusters, source.n_samples)
-        plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
-        source.rows = plan.block_rows
+        n_fitted = self.max_samples
+        if n_fitted == "auto":
+            n_fitted = automatic_samples(self.n_clusters)
+        if n_fitted < self.n_clusters:
+            raise ValueError(f"max_samples={n_fitted} is less than n_clusters={self.n_clusters}")
         with (
-            Progress(type(self).__name__, self.verbose, self.callback) as progress,
-            use_threads(self.n_threads, plan.n_fitted) as n_threads,
+            closing(Progress(type(self).__name__, self.verbose, self.callback)) as progress,
+            use_threads(self.n_threads, min(n_fitted, source.n_samples)) as n_threads,
             config_context(skip_parameter_validation=True),  # of parameters that are not the user's
         ):
             # A sample is drawn, and clustered in canonical order.
             seed = draw_seed(self.random_state)
-            progress.log(
-                f"{source.n_samples} samples, {plan.n_fitted} are clustered, in about "
-                f"{max(1, round(plan.seconds))} s of one processor"
-            )
-            sample = drawn(
-                source, plan.n_fitted, self.n_clusters, seed, progress.log, scale=self.scale
-            )
+            sample = drawn(source, n_fitted, self.n_clusters, seed, progress.log, scale=self.scale)
             learned = fit_labels(
                 sample,
                 self.n_clusters,
@@ -264,18 +227,18 @@ class ConsensusTLRR(MultiViewClusterer):
                 n_threads=n_threads,
                 progress=progress,
             )
-            # Results get the order of the input, and all other samples get predicted labels.
+            # All other samples get predicted labels.
             if len(sample.samples) < source.n_samples:
                 progress.stage("prediction")
-            predictor = partial(learned["predictor_"], n_threads=source.threads(n_threads))
-            labels = label_rows(source, predictor, learned["samples_"], learned["labels_"])
+            predict = partial(learned["predictor_"], n_threads=source.threads(n_threads))
+            labels = label_rows(source, predict, learned["samples_"], learned["labels_"])
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         # The model keeps no more than ``store`` allows.
         if self.store != "all":
             del learned["affinity_matrix_"], learned["candidates_"]["labels"]
         if self.store == "labels":
             del learned["predictor_"]
-        return {**attributes, **learned, **scaling_attributes(sample.scalings), "labels_": labels}
+        return {**attributes, **learned, **scaling_attribute(sample.scalings), "labels_": labels}
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.linalg
 
 from .._utils.parameters import check_flag, nonnegative
-from .._utils.types import Callback, Scale, Seed
 from ..solvers._representation import sylvester, thin_svd
-from ..views._rows import dense, unit_rows
+from ..views._rows import dense
+from ..views._view_rows import unit_rows
 from ._representation import RepresentationClusterer
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DiMSC(RepresentationClusterer):
     """Clustering by DiMSC: diverse, smooth self-representations of the views.
 
@@ -24,8 +27,6 @@ class DiMSC(RepresentationClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam_s : float, default=0.01
         Weight of the smoothness.
     lam_d : float, default=20.0
@@ -43,66 +44,9 @@ class DiMSC(RepresentationClusterer):
         code makes 10 passes: ``tol=0, max_iter=10``.
     max_iter : int, default=100
         Maximum number of passes over the views.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        ``|Z| + |Z|^T``.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
     history_ : dict of ndarray
         ``residual``, ``objective`` and ``seconds`` after every iteration.
 
@@ -119,6 +63,13 @@ class DiMSC(RepresentationClusterer):
     (60,)
     """
 
+    lam_s: float = 0.01
+    lam_d: float = 20.0
+    normalize: bool = True
+    signed: bool = False
+    tol: float = 1e-4
+    max_iter: int = 100
+
     _arrays = (6, 3)
     _checks = {
         **RepresentationClusterer._checks,
@@ -128,38 +79,7 @@ class DiMSC(RepresentationClusterer):
         "signed": check_flag,
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam_s: float = 0.01,
-        lam_d: float = 20.0,
-        normalize: bool = True,
-        signed: bool = False,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam_s = lam_s
-        self.lam_d = lam_d
-        self.normalize = normalize
-        self.signed = signed
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         run = self._begin(progress)
         Z = _diverse_representation(views, run, self.lam_s, self.lam_d, self.normalize, self.signed)
         return run, {"representation_": Z}

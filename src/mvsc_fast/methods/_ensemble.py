@@ -78,7 +78,7 @@ def consensus_labels(
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs of the process.
         Labels do not depend on it.
 
     Returns

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from .._utils.parameters import InvalidParameterError, check_integer, either, positive
-from .._utils.types import Callback, Estimator, Scale, Seed, Shaped
 from ..similarity import _dense as graphs
 from ..solvers._representation import DOUBLING
-from ..solvers._transforms import SampleTransform
 from ._representation import SampleTransformClusterer
 
 
@@ -20,6 +19,7 @@ def _check_axis(value, name):
     return int(value)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ETLMSC(SampleTransformClusterer):
     """Clustering by ETLMSC: the essential tensor of random walks on all views.
 
@@ -30,18 +30,9 @@ class ETLMSC(SampleTransformClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam : float, optional
         Weight of the misfit. None is ``11 / n``, the published 0.0055 at n = 2000: the entries of P
         scale as 1 / n, and so does a suitable lam. Published values range from 6 / n to 22 / n.
-    sample_transform : {"graph", "dft", "identity"}, ndarray or estimator, default="graph"
-        The transform along the samples in the tensor norm. "graph" uses the eigenvectors of a
-        similarity graph, which do not depend on the order of the samples. **The published "dft"
-        depends on that order**; use it to reproduce published tables. An orthonormal matrix defines
-        the basis by its columns. If an estimator is given, as in
-        ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of its
-        affinity matrix.
     axis : {0, 1}, default=0
         Axis of Z along which the transform is applied: 0 (rows), as in the released code for most
         data sets, or 1 (columns), as for UCI-digit. With 0 no transforms are needed during the
@@ -50,69 +41,6 @@ class ETLMSC(SampleTransformClusterer):
         Tolerance on the largest entry of P - Z - E and of the changes of Z and E.
     max_iter : int, default=200
         Maximum number of iterations; 15 to 25 are usually sufficient.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        ``|Z| + |Z|^T``.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
@@ -128,6 +56,11 @@ class ETLMSC(SampleTransformClusterer):
     (60,)
     """
 
+    lam: float | None = None
+    axis: Literal[0, 1] = 0
+    tol: float = 1e-6
+    max_iter: int = 200
+
     _arrays = (10, 4)
     _checks = {
         **SampleTransformClusterer._checks,
@@ -135,36 +68,7 @@ class ETLMSC(SampleTransformClusterer):
         "axis": _check_axis,
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float | None = None,
-        sample_transform: SampleTransform | Shaped | Estimator = "graph",
-        axis: Literal[0, 1] = 0,
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.sample_transform = sample_transform
-        self.axis = axis
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         lam = 11.0 / views[0].shape[0] if self.lam is None else self.lam
         transform = self._transform(views, seed, n_threads)
         run = self._begin(progress, mu=1e-2, **DOUBLING)

@@ -17,8 +17,8 @@ from ..judge._scores import (
 )
 from ..judge._support import views_of, warn_of_camps
 from ..similarity._affinity import warn_of_isolated
-from ..views._passes import MAX_CONTINUOUS_COLUMNS
-from ..views._rows import equal_samples, is_constant, warn_of_few
+from ..views._rows import is_constant
+from ..views._sample import MAX_CONTINUOUS_COLUMNS, warn_of_few
 from ._candidates import candidate_labellings, tabulate
 from ._ensemble import fused_labels
 
@@ -61,8 +61,7 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
         label -1.
     """
     # Views that help are chosen, and repeated samples are found, which must not get two labels.
-    equal = equal_samples([view.rows for view in sample.views], sample.keys)
-    has_few = warn_of_few(equal, n_clusters)
+    equal, has_few = sample.equal, warn_of_few(sample.equal, n_clusters)
     used = views_of(sample, select=select)
     progress.log(f"views {sorted(used.indices)}, {len(equal)} samples")
 
@@ -123,7 +122,7 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
     if n_clusters > 1 and not used.are_noise:
         predictability = candidates["predictability"].max()
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
-    support, agreement = used.graphs.support(labels), used.graphs.agreement
+    support, agreement = used.graphs.support(labels), used.agreement
     warn_of_camps(agreement, len(labels), support, [view.name for view in sample.views])
 
     # The predictor of new samples is the judge's regression of the final labels.

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
 from .._utils.parameters import count, either, positive
-from .._utils.types import Callback, FloatArray, Scale, Seed
+from .._utils.types import FloatArray
 from ..solvers._representation import Stack, column_factors, largest_row_sum
 from ._representation import RepresentationClusterer
 
 H_RIDGE = 1e-6  # as in the released code
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LMSC(RepresentationClusterer):
     """Clustering by L-MSC: self-representations of a latent representation of all views.
 
@@ -30,8 +33,6 @@ class LMSC(RepresentationClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam : float, default=0.1
         Weight of the nuclear norm; 0.1 is the value of the published demo and gives the accuracy
         that the literature reports on Extended YaleB.
@@ -43,69 +44,13 @@ class LMSC(RepresentationClusterer):
         Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 80 to 140 are usually sufficient.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     tensor_ : ndarray of shape (1, n_samples, n_samples)
         ``|Z| + |Z|^T``; the views share one Z.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (1, n_samples, n_samples)
         Z; column k holds the coefficients of sample k.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
     latent_ : ndarray of shape (n_samples, n_components)
         The latent representation, the transpose of H.
 
@@ -122,7 +67,12 @@ class LMSC(RepresentationClusterer):
     (60,)
     """
 
-    latent_: FloatArray
+    lam: float = 0.1
+    n_components: int | None = None
+    tol: float = 1e-6
+    max_iter: int = 200
+
+    latent_: FloatArray = field(init=False)
 
     _arrays = (0, 11)
     _checks = {
@@ -131,34 +81,7 @@ class LMSC(RepresentationClusterer):
         "n_components": either(None, count),
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float = 0.1,
-        n_components: int | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         run = self._begin(progress, rho=1.2, mu_max=1e6)
         Z, H = _latent_representation(views, run, self.lam, self.n_components, seed)
         return run, {"representation_": Z, "latent_": H}

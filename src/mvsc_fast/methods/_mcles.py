@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import scipy.linalg
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
 from .._utils.parameters import count, nonnegative, positive
-from .._utils.types import Callback, FloatArray, Scale, Seed
+from .._utils.types import FloatArray
 from ..solvers._representation import Stack, sylvester
 from ..spectral._cut import assign
 from ..spectral._eigenvectors import largest_eigenpairs
@@ -20,6 +22,7 @@ MAX_CACHED = 2**16  # entries of the rows handled together, which stay in cache
 CODEBOOK_TOL = 1e-10  # mean squared change; with the released 1e-6 the objective oscillated
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MCLES(RepresentationClusterer):
     """Clustering by MCLES: k-means of an embedding that is learned with the similarities.
 
@@ -33,8 +36,6 @@ class MCLES(RepresentationClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     alpha : float, default=0.8
         Weight of the self-representation. The defaults of ``alpha``, ``beta``, ``gamma`` and
         ``n_components`` are those of the released demo (MSRC-v1), the only published ones.
@@ -48,67 +49,18 @@ class MCLES(RepresentationClusterer):
         Tolerance on the relative change of the objective.
     max_iter : int, default=30
         Maximum number of iterations; 5 to 15 are usually sufficient.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         F, the rows that are clustered: the eigenvectors of the Laplacian of ``affinity_matrix_``
         with the smallest eigenvalues.
     tensor_ : ndarray of shape (1, n_samples, n_samples)
         S + S^T; the views share one S.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (1, n_samples, n_samples)
         S; column k, non-negative with sum 1, holds the coefficients of sample k.
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         S + S^T.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
     history_ : dict of ndarray
         ``residual``, ``objective`` and ``seconds`` after every iteration.
     latent_ : ndarray of shape (n_samples, n_components)
@@ -127,7 +79,14 @@ class MCLES(RepresentationClusterer):
     (60,)
     """
 
-    latent_: FloatArray
+    alpha: float = 0.8
+    beta: float = 0.4
+    gamma: float = 0.004
+    n_components: int = 70
+    tol: float = 1e-2
+    max_iter: int = 30
+
+    latent_: FloatArray = field(init=False)
 
     _arrays = (0, 11)
     _checks = {
@@ -138,38 +97,7 @@ class MCLES(RepresentationClusterer):
         "n_components": count,
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 0.8,
-        beta: float = 0.4,
-        gamma: float = 0.004,
-        n_components: int = 70,
-        tol: float = 1e-2,
-        max_iter: int = 30,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         run = self._begin(progress)
         weights = self.alpha, self.beta, self.gamma
         S, H, F = _latent_embedding(views, run, self.n_clusters, self.n_components, *weights, seed)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
 from numbers import Integral
 from os import PathLike, fspath
 from typing import Any
@@ -23,9 +24,8 @@ from ..judge._model_file import names_in, with_names
 from ..judge._predictor import PREDICTION, Predictor
 from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, has_names_by_view, with_absent
-from ..views._facts import Summary, refuse, summarise, warn_of_lost, warn_of_zeros
+from ..views._facts import check_facts, summarise, warn_of_lost, warn_of_zeros
 from ..views._read import read_views
-from ..views._row_source import block_rows, check_bytes
 
 
 class SavedPredictor:
@@ -39,7 +39,7 @@ class SavedPredictor:
     ----------
     path : path-like
         The file, which is read at once.
-    memory_limit, n_threads
+    n_threads
         As in `ConsensusTLRR`.
 
     Attributes
@@ -55,6 +55,8 @@ class SavedPredictor:
         Names of the columns of each view, if any view has names.
     n_clusters_ : int
         Number of clusters.
+    note_ : dict
+        Other facts in the file, such as those that ``mvsc-fast cluster --save`` writes.
 
     Raises
     ------
@@ -65,31 +67,32 @@ class SavedPredictor:
     """
 
     path: str | PathLike[str]
-    memory_limit: int | str | None
     n_threads: int | None
     view_names_in_: list[Any]
     n_features_per_view_: list[int]
     n_features_in_: int
     feature_names_in_: list[NDArray[np.object_] | None]
     n_clusters_: int
+    note_: dict[str, Any]
 
     def __init__(
         self,
         path: str | PathLike[str],
         *,
-        memory_limit: int | str | None = None,
         n_threads: int | None = None,
     ) -> None:
-        self.path, self.memory_limit = path, memory_limit
-        self.n_threads = CHECKS["n_threads"](n_threads, "n_threads")
-        if memory_limit is not None:
-            check_bytes(memory_limit, "memory_limit")
+        self.path, self.n_threads = path, CHECKS["n_threads"](n_threads, "n_threads")
         try:
             self.predictor_ = Predictor(np.fromfile(fspath(path), dtype=np.uint8))
             texts, columns, n_features, note = names_in(self.predictor_.model.image)
-            self.view_names_in_ = _original_names(texts, note)
-        except ValueError as error:
+            self.note_ = _note_content(note)
+            # Names may have been integers, of which the file has the texts.
+            names = self.note_.pop("view_names", texts)
+            if not isinstance(names, list) or list(map(str, names)) != texts:
+                raise ValueError("the names of views in its note are not those of the file")
+        except ValueError as error:  # of bytes that are no text, too
             raise ValueError(f"{path}: {error}") from error
+        self.view_names_in_ = names
         self.n_features_per_view_ = n_features
         self.n_features_in_ = sum(n_features)
         self.n_clusters_ = self.predictor_.model.n_clusters
@@ -110,7 +113,7 @@ class SavedPredictor:
         -------
         ndarray of shape (n_new,)
         """
-        return predicted_labels(self, self._by_name(X))
+        return predicted_labels(self, X)
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
         """Compute the margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
@@ -126,31 +129,17 @@ class SavedPredictor:
         unlike : ndarray of shape (n_new,) of bool
             If ``return_unlike=True``.
         """
-        return predicted_margin(self, self._by_name(X), return_unlike)
-
-    def _by_name(self, X):
-        """The views of a dict by their names in the fit, of which keys may be the text."""
-        X = unpacked(X)
-        if not isinstance(X, Mapping) or scipy.sparse.issparse(X):
-            return X
-        names = {str(name): name for name in self.view_names_in_}
-        views = {names.get(str(key), key): view for key, view in X.items()}
-        return views if len(views) == len(X) else X  # else it has both, such as 0 and "0"
+        return predicted_margin(self, X, return_unlike)
 
 
-def _original_names(texts, note):
-    """The names of the views of the fit, of whose texts some may have been integers.
-
-    The note has them. Notes of older files have not: there 0, 1, ... are taken for integers.
-    """
-    names = note_content(note).get("view_names")
-    if names is None:
-        numbers = list(range(len(texts)))
-        return numbers if list(map(str, numbers)) == texts else texts
-    kinds_differ = not isinstance(names, list) or any(type(n) not in (int, str) for n in names)
-    if kinds_differ or list(map(str, names)) != texts:
-        raise ValueError("the names of views in its note are not those of the file")
-    return names
+def _named(X, names):
+    """The views of a dict by their names in the fit, of which keys may be the text."""
+    X = unpacked(X)
+    if not isinstance(X, Mapping) or scipy.sparse.issparse(X):
+        return X
+    names = {str(name): name for name in names}
+    views = {names.get(str(key), key): view for key, view in X.items()}
+    return views if len(views) == len(X) else X  # else it has both, such as 0 and "0"
 
 
 def predicted_margin(model, X, return_unlike):
@@ -189,18 +178,20 @@ def predicted_labels(model, X):
     rows, _ = predicted_rows(model, X)
     if not isinstance(rows, np.ndarray):  # rows of Dask arrays, which are read later
         return rows["label"]
-    name, verbose = type(model).__name__, getattr(model, "verbose", 0)
-    model.predictor_.tell_unlike(rows, Progress(name, verbose).log)
+    progress = Progress(type(model).__name__, getattr(model, "verbose", 0))
+    model.predictor_.tell_unlike(rows, progress.log)
     return rows["label"].copy()
 
 
 def predicted_rows(model, X):
-    """What is predicted of each new sample, see `PREDICTION`, and the `ViewFacts` of the views.
+    """What is predicted of each new sample, see `PREDICTION`, and the `Facts` of the views.
 
     Rows of Dask arrays are read later, and nothing is known of them: the facts are None.
     """
     predictor, n_features = model.predictor_, model.n_features_per_view_
     # The views must be those of the fit; absent ones are rows of NaN.
+    if isinstance(model, SavedPredictor):
+        X = _named(X, model.view_names_in_)
     X = with_absent(X, model.view_names_in_, n_features)
     source = read_views(X, min_samples=1)
     # scikit-learn compares the columns of a single matrix that was fitted as such.
@@ -208,43 +199,63 @@ def predicted_rows(model, X):
     if is_single and not has_names_by_view(model):
         validate_data(model, X, skip_check_array=True, reset=False)
     check_columns(model, source)
-    if model.memory_limit is not None:
-        limit = check_bytes(model.memory_limit, "memory_limit")
-        source.rows = block_rows(source.n_features, limit)
-    summaries: list[Summary] | None = None if source.is_lazy else []
+    arguments = source.titles, source.columns
     with use_threads(model.n_threads, source.n_samples) as n_threads:
-        call = partial(predictor.predictions, n_threads=source.threads(n_threads))
-        arguments = call, source.titles, source.columns, summaries
-        rows = source.per_row(_predicted, PREDICTION, *arguments)
-    # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
-    if summaries is None:
-        return rows, None
-    summary = summaries[0]
-    predictor.warn_of_rows(summary.views, source.titles)
-    warn_of_zeros(summary.zeros)
+        if source.is_lazy:  # nothing is known of rows that other processes read later
+            predict = predictor.predictions
+            return source.per_row(checked_labels, PREDICTION, predict, *arguments), None
+        predict = partial(predictor.predictions, n_threads=n_threads)
+        rows, facts = zip(*source.map(checked_rows, predict, *arguments), strict=True)
+    rows, facts = np.concatenate(rows), reduce(operator.add, facts)
+    predictor.warn_of_rows(facts, source.titles)
+    warn_of_zeros(facts.zeros)
     warn_of_lost(np.flatnonzero(rows["label"] < 0))
-    return rows, summary.views
+    return rows, facts
 
 
-def _predicted(first, views, predict, titles, columns, summaries):
-    """What ``predict`` tells of one block, whose summary is added to that of the blocks before."""
-    summary = summarise(first, views)
-    refuse(summary.bad, titles, columns)
-    # One for all blocks, because that of a wide view is large.
-    if summaries is not None:
-        summaries[:] = [summaries[0] + summary if summaries else summary]
-    return predict(views, summary.views)
+def label_rows(source, predict, samples, labels):
+    """Labels of all rows of a source, given those of some samples.
+
+    ``predict(views)`` computes labels of rows, each from its row alone, -1 for those without any
+    view; ``samples`` ascend. The rows were checked when samples were drawn.
+    """
+    if len(samples) == source.n_samples:
+        return source.labels_like(labels)
+    return source.per_row(_labelled, labels.dtype, predict, samples, labels)
+
+
+def _labelled(first, views, predict, samples, labels):
+    """Labels of one block: those of samples that have one, and predicted ones."""
+    out, is_unlabelled = np.empty(views[0].shape[0], labels.dtype), np.ones(views[0].shape[0], bool)
+    low, high = np.searchsorted(samples, [first, first + len(out)])
+    positions = samples[low:high] - first
+    out[positions], is_unlabelled[positions] = labels[low:high], False
+    if is_unlabelled.any():
+        out[is_unlabelled] = predict([X[is_unlabelled] for X in views])
+    return out
+
+
+def checked_rows(first, views, predict, titles, columns):
+    """What ``predict`` returns for the rows of one block, and their `Facts`."""
+    facts = summarise(first, views)
+    check_facts(facts, titles, columns)
+    return predict(views, facts), facts
+
+
+def checked_labels(*args):
+    """The first result of `checked_rows`, for rows that are read later and elsewhere."""
+    return checked_rows(*args)[0]
 
 
 def native_model(model, names, columns, **facts):
-    """The bytes of the file of a fitted model, with facts for `note_content`; see `with_names`."""
+    """The bytes of the file of a fitted model, with facts for the note; see `with_names`."""
     names = [int(name) if isinstance(name, Integral) else str(name) for name in names]
     note = json.dumps({"view_names": names, **facts})
     image = model.predictor_.model.image
     return with_names(image, names, columns, model.n_features_per_view_, note)
 
 
-def note_content(note):
+def _note_content(note):
     """The dict that `native_model` wrote into a model file; empty for other notes."""
     try:
         content = json.loads(note)

@@ -2,64 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .._utils.messages import warn_user
-from .._utils.types import FloatArray
+from .._utils.types import Estimator, FloatArray, Shaped
 from ..solvers._transforms import (
     Basis,
+    SampleTransform,
     check_sample_transform,
     graph_basis,
     resolve_sample_transform,
 )
 from ..spectral._cut import symmetric_sum
 from ..views._rows import dense
-from ._base import MultiViewClusterer, learned_by
+from ._base import TensorClusterer, learned_by
 
 
-class RepresentationClusterer(MultiViewClusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class RepresentationClusterer(TensorClusterer):
     """Base class of methods that learn representations Z and cluster ``|Z| + |Z|^T``.
 
-    A method defines ``_learn(views, seed, n_threads, progress)``, which returns its `Run` and a
+    A method defines ``_represent(views, seed, n_threads, progress)``, which returns its `Run` and a
     dict of learned attributes that includes Z of shape (v, n, n), or (1, n, n) for a common Z.
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        ``|Z| + |Z|^T``.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
+    similarity_ : ndarray of the shape of ``tensor_``
+        The same array as ``tensor_``: the method learns its similarities.
+    tensor_ : ndarray of shape (v, n_samples, n_samples)
+        ``|Z| + |Z|^T``.
+    representation_ : ndarray of shape (v, n_samples, n_samples)
+        Z; column k holds the coefficients of sample k.
     """
 
-    embedding_: FloatArray
-    tensor_: FloatArray
-    similarity_: FloatArray
-    representation_: FloatArray
-    affinity_matrix_: FloatArray
-    n_iter_: int
-    converged_: bool
-    history_: dict[str, FloatArray]
+    representation_: FloatArray = field(init=False)
 
     _keep_diagonal = True
 
     def _solve(self, views, seed, n_threads, progress):
         progress.stage("graph")
-        run, learned = self._learn(views, seed, n_threads, progress)
+        run, learned = self._represent(views, seed, n_threads, progress)
         tensor = np.abs(learned["representation_"])
         for A in tensor:
             A += A.T.copy()
@@ -77,6 +64,7 @@ def _check_source(value, name):
     return value if hasattr(value, "fit") else check_sample_transform(value, name)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SampleTransformClusterer(RepresentationClusterer):
     """Base class of the methods whose tensor norm has a transform along the samples.
 
@@ -87,9 +75,15 @@ class SampleTransformClusterer(RepresentationClusterer):
         similarity graph, which do not depend on the order of the samples. **The published "dft"
         depends on that order**; use it to reproduce published tables. An orthonormal matrix defines
         the basis by its columns. If an estimator is given, as in
-        ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of its
-        affinity matrix.
+        ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of the
+        affinity matrix of a clone that is fitted on the views.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs of the process. Labels do
+        not depend on it.
     """
+
+    sample_transform: SampleTransform | Shaped | Estimator = "graph"
+    n_threads: int | None = None
 
     _checks: ClassVar[dict[str, Any]] = {
         **RepresentationClusterer._checks,

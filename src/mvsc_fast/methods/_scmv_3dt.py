@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -9,7 +10,6 @@ import scipy.fft
 import scipy.linalg
 
 from .._utils.parameters import nonnegative, option, positive
-from .._utils.types import Callback, Scale, Seed
 from ..solvers._representation import dense_unit_rows, thin_svd
 from ..solvers._transforms import Fourier
 from ._representation import RepresentationClusterer
@@ -17,6 +17,7 @@ from ._representation import RepresentationClusterer
 Features = Literal["pca", "pad"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SCMV3DT(RepresentationClusterer):
     """Clustering by SCMV-3DT: sparse self-representations with the t-product.
 
@@ -29,8 +30,6 @@ class SCMV3DT(RepresentationClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam : float, default=10.0
         Weight of the misfit. The defaults of the three weights are the best of 36 combinations on
         shuffled data sets; no values are published.
@@ -46,69 +45,6 @@ class SCMV3DT(RepresentationClusterer):
         Tolerance on the largest entry of both constraint residuals and of the change of Z.
     max_iter : int, default=200
         Maximum number of iterations.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        ``|Z| + |Z|^T``.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
@@ -124,6 +60,13 @@ class SCMV3DT(RepresentationClusterer):
     (60,)
     """
 
+    lam: float = 10.0
+    alpha: float = 0.1
+    beta: float = 0.001
+    features: Features = "pca"
+    tol: float = 1e-6
+    max_iter: int = 200
+
     _arrays = (15, 4)
     _checks = {
         **RepresentationClusterer._checks,
@@ -134,38 +77,7 @@ class SCMV3DT(RepresentationClusterer):
     }
     _keep_diagonal = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float = 10.0,
-        alpha: float = 0.1,
-        beta: float = 0.001,
-        features: Features = "pca",
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.alpha = alpha
-        self.beta = beta
-        self.features = features
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         run = self._begin(progress, mu=1e-2, rho=1.2, mu_max=1e6)
         X = _equal_features(views, self.features)
         Z = _sparse_representation(X, run, self.lam, self.alpha, self.beta)

@@ -1,30 +1,30 @@
-"""The estimator of TRPCA, whose iteration is the function `trpca`."""
+"""TRPCA: tensor robust principal component analysis (Lu et al. 2020)."""
 
 from __future__ import annotations
 
-from .._utils.types import Callback, Estimator, Scale, Seed, Shaped
-from ..solvers._splits import TRPCA_CHECKS, solve_trpca
-from ..solvers._transforms import ViewTransform, resolve_view_transform
-from ._recovery import AffinityName, RecoveryClusterer
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._kernels import trpca_pass
+from .._utils.parameters import either, positive
+from .._utils.types import Shaped
+from ..solvers._transforms import ViewTransform, check_view_transform, resolve_view_transform
+from ._recovery import RecoveryClusterer
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TRPCA(RecoveryClusterer):
     """Clustering by TRPCA: the part of low tubal rank of a similarity tensor.
 
-    See `solvers.trpca` for the objective.
+    Minimises ``||L||_tnn + lam ||S||_1`` subject to ``W = L + S`` (Lu et al. 2020, Eq. 20) by ADMM,
+    with the transform along the views and the nuclear norms of the n x n slices divided by v.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam : float, optional
         Weight of the sparse part. None is ``1 / sqrt(n v)``, for which recovery of random tensors
         is guaranteed; twice this value was better on shuffled data sets.
-    affinity : str or estimator, default="self_representation"
-        How to construct W: "self_representation", "nearest_neighbors" and "rbf" call the function
-        of this name in `similarity`; "precomputed" means that X is W, whose slices may be
-        the values of a dict. An estimator with an attribute ``tensor_`` is fitted on the views,
-        unless it is fitted already.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
         The transform along the views; "dft" is the published one. An orthonormal matrix defines the
         basis by its columns.
@@ -32,67 +32,6 @@ class TRPCA(RecoveryClusterer):
         Tolerance on the largest entry of L + S - W and of the changes of L and S.
     max_iter : int, default=500
         Maximum number of iterations; about 200 are usually sufficient.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of ``|L_i|`` with zero diagonal.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    similarity_ : ndarray of shape (v, n_samples, n_samples)
-        The input tensor W.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        The low-rank tensor L.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
@@ -108,42 +47,41 @@ class TRPCA(RecoveryClusterer):
     (60,)
     """
 
-    _arrays = (7, 12)
-    _checks = {**RecoveryClusterer._checks, **TRPCA_CHECKS}
+    lam: float | None = None
+    view_transform: ViewTransform | Shaped = "dft"
+    tol: float = 1e-8
+    max_iter: int = 500
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float | None = None,
-        affinity: AffinityName | Estimator = "self_representation",
-        view_transform: ViewTransform | Shaped = "dft",
-        tol: float = 1e-8,
-        max_iter: int = 500,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.affinity = affinity
-        self.view_transform = view_transform
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
+    _arrays = (7, 12)
+    _checks = {
+        **RecoveryClusterer._checks,
+        "lam": either(None, positive),
+        "view_transform": check_view_transform,
+    }
 
     def _read(self, X):
         source = super()._read(X)
         resolve_view_transform(self.view_transform, len(source), source[0].dtype)
         return source
 
-    def _recover(self, W, **iteration):
-        return solve_trpca(W, lam=self.lam, view_transform=self.view_transform, **iteration)
+    def _recover(self, W, n_threads, progress):
+        run = self._begin(progress)
+        return _low_tubal_rank(W, run, self.lam, self.view_transform, n_threads), run
+
+
+def _low_tubal_rank(W, run, lam, view_transform, n_threads):
+    """The low-rank part of W, by the iteration of `TRPCA`."""
+    v, n = W.shape[:2]
+    lam = 1.0 / np.sqrt(n * v) if lam is None else lam
+    transform = resolve_view_transform(view_transform, v, W.dtype)
+    basis = transform.inverse(np.eye(v), axis=0).astype(np.float64)
+
+    L, S, Y = (np.zeros_like(W) for _ in range(3))
+    X = transform.forward(W, axis=0)
+    for mu in run:
+        transform.shrink_frontal(X, 1.0 / mu, symmetric=True)  # as W and all iterates are
+        change = trpca_pass(
+            W, L, S, Y, X, basis, lam=lam, mu=mu, mu_next=run.next_mu, n_threads=n_threads
+        )
+        run.record(change)
+    return (L + L.transpose(0, 2, 1)) / 2

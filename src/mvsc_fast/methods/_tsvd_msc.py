@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .._utils.parameters import option, positive
-from .._utils.types import Callback, Estimator, Scale, Seed, Shaped
+from .._utils.types import Shaped
 from ..solvers._representation import (
     DOUBLING,
     ThinView,
@@ -12,7 +14,6 @@ from ..solvers._representation import (
     solve_representation,
 )
 from ..solvers._transforms import (
-    SampleTransform,
     ViewTransform,
     check_view_transform,
     resolve_view_transform,
@@ -20,6 +21,7 @@ from ..solvers._transforms import (
 from ._representation import RepresentationClusterer, SampleTransformClusterer
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TSVDMSC(SampleTransformClusterer):
     """Clustering by t-SVD-MSC: self-representations under a rotated tensor nuclear norm.
 
@@ -30,18 +32,9 @@ class TSVDMSC(SampleTransformClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam : float, default=0.05
         Weight of the misfit. Published values range from 0.05 to 1.1. On shuffled data sets small
         values are best, and 0.2 fails on sparse text.
-    sample_transform : {"graph", "dft", "identity"}, ndarray or estimator, default="graph"
-        The transform along the samples in the tensor norm. "graph" uses the eigenvectors of a
-        similarity graph, which do not depend on the order of the samples. **The published "dft"
-        depends on that order**; use it to reproduce published tables. An orthonormal matrix defines
-        the basis by its columns. If an estimator is given, as in
-        ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of its
-        affinity matrix.
     update : {"joint", "sequential"}, default="joint"
         "joint" updates all E and multipliers once per iteration. "sequential" updates them inside
         the loop over the views, as the released code does.
@@ -49,69 +42,6 @@ class TSVDMSC(SampleTransformClusterer):
         Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 20 to 40 are usually sufficient.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        ``|Z| + |Z|^T``.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
@@ -127,39 +57,15 @@ class TSVDMSC(SampleTransformClusterer):
     (60,)
     """
 
+    lam: float = 0.05
+    update: Update = "joint"
+    tol: float = 1e-7
+    max_iter: int = 200
+
     _arrays = (7, 4)
     _checks = {**SampleTransformClusterer._checks, "lam": positive, "update": option(Update)}
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float = 0.05,
-        sample_transform: SampleTransform | Shaped | Estimator = "graph",
-        update: Update = "joint",
-        tol: float = 1e-7,
-        max_iter: int = 200,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.sample_transform = sample_transform
-        self.update = update
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         transform = self._transform(views, seed, n_threads)
         run = self._begin(progress, **DOUBLING)
         Z = solve_representation(
@@ -173,6 +79,7 @@ class TSVDMSC(SampleTransformClusterer):
         return run, {"representation_": Z}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class UtSVDMSC(RepresentationClusterer):
     """Clustering by Ut-SVD-MSC: self-representations under a norm along the views.
 
@@ -182,8 +89,6 @@ class UtSVDMSC(RepresentationClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters to find.
     lam : float, default=0.5
         Weight of the misfit. Of values from 0.2 to 2, 0.5 is best on shuffled data sets.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
@@ -195,69 +100,6 @@ class UtSVDMSC(RepresentationClusterer):
         Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 30 to 40 are usually sufficient.
-    n_init : int, default=20
-        Number of k-means initialisations; the best is kept.
-    scale : {"standard"}, optional
-        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
-        different quantities or have very different ranges. Columns of sparse views are divided by
-        their standard deviation and not centred, so that zeros remain zeros; constant columns are
-        only centred. Missing rows and cells are ignored. None, because columns of counts,
-        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
-    random_state : int or RandomState, optional
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that are free.
-        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
-        one thread.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time and, for long stages, their progress to
-        standard error. On a terminal a progress bar is shown if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, from 0.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
-    view_names_in_ : list
-        Keys if `fit` was given a dict of views, else 0, 1, ...
-    n_features_in_ : int
-        Total number of features of all views.
-    n_features_per_view_ : list of int
-        Number of features of each view.
-    feature_names_in_ : ndarray of str, or list with one array per view
-        Column names. Defined only if a view is a data frame whose column names are all strings; in
-        a list, None stands for every other view.
-    scaling_ : list of tuple of (ndarray, ndarray)
-        Means and standard deviations of the columns of each view, by which they are scaled: means
-        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``, or
-        if squares of the entries of a view cannot be represented: without a ``scale``, such a view
-        is divided by a power of two.
-    warnings_ : list of str
-        Warnings of the fit.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        ``|Z| + |Z|^T``.
-    similarity_ : ndarray of the shape of ``tensor_``
-        The same array as ``tensor_``: the method learns its similarities.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
-    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices of ``tensor_``.
-    n_iter_ : int
-        Number of iterations of the solver.
-    converged_ : bool
-        Whether the residual reached ``tol``.
-    history_ : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
@@ -273,6 +115,12 @@ class UtSVDMSC(RepresentationClusterer):
     (60,)
     """
 
+    lam: float = 0.5
+    view_transform: ViewTransform | Shaped = "dft"
+    update: Update = "joint"
+    tol: float = 1e-7
+    max_iter: int = 200
+
     _arrays = (11, 4)
     _checks = {
         **RepresentationClusterer._checks,
@@ -281,36 +129,7 @@ class UtSVDMSC(RepresentationClusterer):
         "update": option(Update),
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float = 0.5,
-        view_transform: ViewTransform | Shaped = "dft",
-        update: Update = "joint",
-        tol: float = 1e-7,
-        max_iter: int = 200,
-        n_init: int = 20,
-        scale: Scale | None = None,
-        random_state: Seed = None,
-        n_threads: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.view_transform = view_transform
-        self.update = update
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.scale = scale
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-        self.callback = callback
-
-    def _learn(self, views, seed, n_threads, progress):
+    def _represent(self, views, seed, n_threads, progress):
         transform = resolve_view_transform(self.view_transform, len(views), views[0].dtype)
         run = self._begin(progress, **DOUBLING)
         thin = [ThinView(X) for X in views]

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
-from ..views._rows import with_data
+from ..views._view_rows import with_data
 
 # Mean row sum of the regularisation of an affinity matrix. Values of .003 to .03 give the same
 # accuracy on YaleB; without it the exact minimiser has .85 instead of .95.

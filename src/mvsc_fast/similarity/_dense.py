@@ -9,12 +9,19 @@ from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .._utils.parameters import CHECKS, check_flag, check_integer, check_number
+from .._utils.parameters import CHECKS, check_flag, check_integer
 from .._utils.threads import limited
-from .._utils.types import FloatArray, Numbers, Tensor, Views
+from .._utils.types import FloatArray, Tensor, Views
 from ..views import scaled_views
-from ..views._rows import row_mean, unit_rows
-from ._factors import RIDGE_SCALES, check_scales, relative_ridge, spd_inverse, view_scales
+from ..views._view_rows import row_mean, unit_rows
+from ._factors import (
+    CAP,
+    RIDGE_SCALES,
+    SCALE_NEIGHBORS,
+    relative_ridge,
+    spd_inverse,
+    view_scales,
+)
 from ._sparse import self_tuning, sparse_ridge_similarities
 
 EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below which it is rounding
@@ -22,97 +29,64 @@ EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below wh
 
 @limited
 def self_representation(
-    views: Views,
-    *,
-    scales: Numbers = RIDGE_SCALES,
-    scale_neighbors: int = 10,
-    cap: float = 1.5,
-    sparse: bool = False,
-    n_candidates: int = 50,
-    n_longest: int = 48,
-    n_threads: int | None = None,
+    views: Views, *, sparse: bool = False, n_threads: int | None = None
 ) -> Tensor:
     """Similarities from ridge regression of each sample on all others, with local scaling.
 
     The rows of a view are scaled to unit length. With their Gram matrix K and
     ``P = (K + g I)^-1``, ``g = f n / min(n, d)``, the coefficients of the regressions are
     ``-P_jk / P_kk``. Their positive part Z is symmetrised as ``A = Z + Z^T``, divided by
-    ``sqrt(r_j r_k)``, where r_j is the ``scale_neighbors``-th largest entry of row j of A, and
-    capped. The result does not depend on the order of the samples.
+    ``sqrt(r_j r_k)``, where r_j is the 10th largest entry of row j of A, and capped at 1.5, because
+    a few very large entries, such as those of near-duplicate texts, would dominate. Every view
+    gives a slice for f = 0.5; a view with n >= 4 d gives a further slice for f = 5. Weak ridges
+    reveal fine structure, strong ridges coarse structure; neither is best on all data sets. The
+    result does not depend on the order of the samples.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
-    scales : sequence of float, default=(0.5, 5)
-        Ridges f relative to the mean eigenvalue of K. Every view gives a slice for the first ridge;
-        a view with n >= 4 d gives a further slice for each other ridge. Weak ridges reveal fine
-        structure, strong ridges coarse structure; neither is best on all data sets.
-    scale_neighbors : int, default=10
-        Rank of the entry that sets the local scale. Values of 5 to 20 give the same accuracy
-        within .005.
-    cap : float, default=1.5
-        Upper bound of the similarities. Without it a few very large entries, such as those of
-        near-duplicate texts, dominate; at 1.0 too many entries tie.
     sparse : bool, default=False
-        Whether to return sparse slices, which keep the longest tubes, with memory linear in n. On
-        their pattern they equal the dense tensor, if the ``scale_neighbors`` largest entries of
-        each row are among its candidates. They usually are, and always for ``n_candidates=n - 1``.
-        The search for candidates takes n^2 d multiplications.
-    n_candidates : int, default=50
-        Number of nearest rows of each view for the first scale; all sparse slices are evaluated on
-        their union.
-    n_longest : int, default=48
-        Number of tubes that sparse slices keep for each sample; a tube is kept if either of its
-        samples keeps it.
+        Whether to return sparse slices, which keep the 48 longest tubes of each sample among the 50
+        nearest rows of each view, with memory linear in n. On their pattern they usually equal the
+        dense tensor. The search for candidates takes n^2 d multiplications.
     n_threads : int, optional
-        Number of OpenMP threads for sparse slices. None uses OMP_NUM_THREADS, or the CPUs that are
-        free. The result does not depend on it.
+        Number of OpenMP threads for sparse slices. None uses OMP_NUM_THREADS, or the CPUs of the
+        process. The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (v, n, n), or list of v csr_arrays
-        Symmetric slices with zero diagonal and entries in [0, cap]: all views with ``scales[0]``,
-        then the views with n >= 4 d with each other scale. Sparse slices are float32 and share one
-        pattern.
+        Symmetric slices with zero diagonal and entries in [0, 1.5]: all views, then again those
+        with n >= 4 d. Sparse slices are float32 and share one pattern.
     """
-    # Parameters are checked before the factors are computed.
-    views = scaled_views(views)
     check_flag(sparse, "sparse")
-    scales = check_scales(scales)
-    cap = check_number(cap, "cap", 0.0, open_interval=True)
-    scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
-    n_candidates = check_integer(n_candidates, "n_candidates", 1)
-    n_longest = check_integer(n_longest, "n_longest", 1)
     CHECKS["n_threads"](n_threads, "n_threads")
-    if sparse:
-        return sparse_ridge_similarities(
-            views, scales, scale_neighbors, cap, n_candidates, n_longest, n_threads
-        )
-    return ridge_similarities(views, scales, scale_neighbors, cap)
+    views = scaled_views(views)
+    return sparse_ridge_similarities(views, n_threads) if sparse else ridge_similarities(views)
 
 
-def ridge_similarities(views, scales=RIDGE_SCALES, scale_neighbors=10, cap=1.5):
+def ridge_similarities(views):
     """`self_representation` of validated views."""
     n = views[0].shape[0]
     slices = [
         (X, relative_ridge(f, n, X.shape[1]))
-        for s, f in enumerate(scales)
+        for s, f in enumerate(RIDGE_SCALES)
         for X in views
-        if s < len(view_scales(n, X.shape[1], scales))
+        if s < len(view_scales(n, X.shape[1], RIDGE_SCALES))
     ]
     W = np.empty((len(slices), n, n), dtype=views[0].dtype)
     for out, (X, ridge) in zip(W, slices, strict=True):
-        ridge_slice(X, ridge, out, scale_neighbors, cap)
+        ridge_slice(X, ridge, out)
     return W
 
 
-def ridge_slice(X, ridge, out, scale_neighbors=10, cap=1.5):
+def ridge_slice(X, ridge, out):
     """Write a slice of `self_representation`, with an absolute ridge, to an array; returns it."""
     n = len(out)
     _ridge_coefficients(unit_rows(X), ridge, out)
     out += out.T.copy()
-    # Local scaling: the similarity of rank `scale_neighbors` becomes 1 in every row.
-    rank = min(scale_neighbors, n - 1)
+    # Local scaling: the similarity of this rank becomes 1 in every row.
+    rank = min(SCALE_NEIGHBORS, n - 1)
     top = np.partition(out, n - rank, axis=1)[:, n - rank :]
     scale = top.min(axis=1)
     # A row with fewer positive entries is scaled by the smallest of them.
@@ -120,7 +94,7 @@ def ridge_slice(X, ridge, out, scale_neighbors=10, cap=1.5):
     scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
     root = 1 / np.sqrt(np.maximum(scale, np.finfo(out.dtype).tiny))  # else root^2 overflows
     out *= root[:, None] * root  # in this order exactly symmetric
-    return np.minimum(out, cap, out=out)
+    return np.minimum(out, CAP, out=out)
 
 
 def _ridge_coefficients(X, ridge, out):

@@ -15,10 +15,12 @@ import scipy.linalg
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._utils.parameters import check_number
 from ..views._rows import SMALL_BLOCK, dense
 
 RIDGE_SCALES = (0.5, 5.0)
+# Local scaling: ranks of 5 to 20 give the same accuracy within .005. At a cap of 1.0 too many
+# entries tie.
+SCALE_NEIGHBORS, CAP = 10, 1.5
 
 
 class Factors(NamedTuple):
@@ -173,11 +175,3 @@ def _spread(factors, has):
     h = np.zeros(len(has), dtype=np.float32)
     u[has], h[has] = factors
     return Factors(u, h)
-
-
-def check_scales(scales):
-    """A list of positive numbers, at least one."""
-    scales = np.ravel(scales).tolist()
-    if not scales:
-        raise ValueError("scales is empty: at least one ridge scale is needed")
-    return [check_number(f, "scales", 0.0, open_interval=True) for f in scales]

@@ -14,9 +14,9 @@ from sklearn.preprocessing import normalize
 
 from .._utils.messages import warn_user
 from .._utils.threads import resolve_threads
-from ..views._rows import unit_rows
+from ..views._view_rows import unit_rows
 from . import _factored  # type: ignore[attr-defined]
-from ._factors import Factors, view_factors
+from ._factors import CAP, SCALE_NEIGHBORS, Factors, view_factors
 
 # Number of samples from which a fit warns of the search. On one core that of 100 000 samples took
 # 51 s for three views with 200 features in all.
@@ -112,11 +112,11 @@ class SparseTensor(NamedTuple):
         return [scipy.sparse.csr_array((row, self.indices, indptr), shape=shape) for row in entries]
 
 
-def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors=10, n_threads=1):
+def sparse_tensor(factors, candidates, *, n_longest=48, n_threads=1):
     """Sparse tensor of the longest tubes of every row, from factored slices.
 
-    Every slice is evaluated on all candidates. The local scale r_j is the ``scale_neighbors``-th
-    largest positive entry among the candidates of row j.
+    Every slice is evaluated on all candidates. The local scale r_j is the 10th largest positive
+    entry among the candidates of row j.
 
     Parameters
     ----------
@@ -126,8 +126,6 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
         Candidates of each row in one or several slices, padded with -1, see `listed_rows`.
     n_longest : int, default=48
         Number of tubes that a row keeps; the pattern is the union of these with its transpose.
-    cap, scale_neighbors
-        As in `self_representation`.
     n_threads : int, default=1
         The result does not depend on it.
 
@@ -138,7 +136,7 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
     # Candidates of all views together are the pattern, on which every slice has its entries.
     n, v = len(factors[0].u), len(factors)
     indptr, indices = _union(candidates)
-    rank = min(scale_neighbors, max(n - 1, 1))
+    rank = min(SCALE_NEIGHBORS, max(n - 1, 1))
     # The scale of a sample is needed in the rows of its neighbours: scales come in a first sweep,
     # and the longest tubes of each row in a second one.
     scales = np.empty((v, n), dtype=np.float32)
@@ -163,7 +161,7 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
     for rows in blocks:
         if len(blocks) > 1:
             values = _entries(factors, indptr, indices, rows, n_threads)
-        slices = values, roots, indptr, indices, rows.start, rows.stop, cap
+        slices = values, roots, indptr, indices, rows.start, rows.stop, CAP
         _factored.longest_tubes(*slices, columns, entries, lengths, n_threads)
     is_tube = columns >= 0
     # Position of each entry of the symmetric pattern: in its own row, or in that of its column.
@@ -200,21 +198,12 @@ def _entries(factors, indptr, indices, rows, n_threads):
     return values
 
 
-def sparse_ridge_similarities(
-    views, scales, scale_neighbors, cap, n_candidates, n_longest, n_threads
-):
+def sparse_ridge_similarities(views, n_threads, n_candidates=50):
     """Sparse `self_representation` of validated views."""
     n_threads = resolve_threads(n_threads)
-    factors = view_factors([unit_rows(X) for X in views], scales)
-    tensor = sparse_tensor(
-        factors,
-        listed_rows(factors, len(views), n_candidates, n_threads),
-        n_longest=n_longest,
-        cap=cap,
-        scale_neighbors=scale_neighbors,
-        n_threads=n_threads,
-    )
-    return tensor.slices()
+    factors = view_factors([unit_rows(X) for X in views])
+    candidates = listed_rows(factors, len(views), n_candidates, n_threads)
+    return sparse_tensor(factors, candidates, n_threads=n_threads).slices()
 
 
 def unit_neighbor_similarities(u, index, n_threads=1):

@@ -5,7 +5,8 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
-from ..views._rows import dense, unit_rows
+from ..views._rows import dense
+from ..views._view_rows import unit_rows
 from ._transforms import Basis
 
 DOUBLING = {"rho": 2.0, "mu_max": 1e11}  # growth of the published penalties

@@ -18,7 +18,7 @@ class Run:
 
     It stops at a residual of at most ``tol``, after ``max_iter`` iterations, or if the callback
     returns True. The penalty starts at ``mu`` and grows by ``rho`` up to ``mu_max``; the defaults
-    are those of `trpca` and `snn`.
+    are those of `TRPCA` and `SNN`.
     """
 
     def __init__(self, tol, max_iter, callback, *, mu=1e-4, rho=1.1, mu_max=1e10):

@@ -243,27 +243,7 @@ def _component_vectors(N, degree, count):
 
 def component_indices(N):
     """Index of the connected component of each sample."""
-    if not scipy.sparse.issparse(N):
-        return _dense_components(N)
-    if not N.data.all():  # stored zeros are not links
-        N = N.copy()
-        N.eliminate_zeros()
+    N = scipy.sparse.csr_array(N, copy=True)
+    N.eliminate_zeros()  # stored zeros are not links
     # For a symmetric matrix these are the connected components, found without a transpose.
     return connected_components(N, directed=True, connection="strong")[1]
-
-
-def _dense_components(N):
-    """As `component_indices`; SciPy would list all links, which takes more memory than N."""
-    member, unreached, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
-    while len(unreached):
-        reached, unreached = [unreached[0]], unreached[1:]
-        # All samples that are linked to a reached one leave the list, so that each row is read
-        # once.
-        while reached:
-            row = reached.pop()
-            member[row] = number
-            linked = N[row, unreached] != 0
-            reached.extend(unreached[linked])
-            unreached = unreached[~linked]
-        number += 1
-    return member

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import ArrayLike
 
 from .._utils.messages import counted
 from .._utils.parameters import InvalidParameterError, check_flag, check_option
-from .._utils.types import Frames, Views
+from .._utils.types import Frames, View, Views
 from .._utils.validation import check_finite
 from ._anndata import from_anndata, is_anndata
-from ._facts import refuse, summarise
-from ._frames import is_sparse_frame, repeated, shown, view_title
-from ._missing import missing
-from ._read import listed_views, read_views
-from ._row_source import RowSource
-from ._rows import missing_rows
+from ._facts import check_facts, summarise
+from ._frames import check_same_index, is_sparse_frame, repeated, shown, view_title
+from ._read import listed_views, read_view, read_views
+from ._row_source import RowSource, check_matrix, is_dask, is_stored
+from ._rows import missing_rows, zero_rows
 from ._scaling import fit_scalings, scaled
 
 __all__ = ["align", "check_views", "from_anndata", "missing"]
@@ -58,33 +59,27 @@ def check_views(views: Views, *, missing: bool = False) -> list[Any]:
 
 
 def loaded(source, *, missing=False):
-    """A `RowSource` with all rows in memory, validated as by `check_views`, and their `Summary`."""
+    """A `RowSource` with all rows in memory, validated as by `check_views`."""
+    # What was stored elsewhere is checked after it was read, as everything else.
     memory = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
-    memory.summary = summary = summarise(0, memory.views)
-    if missing:
-        refuse(summary.bad, memory.titles, memory.columns)
-        return memory
-    # Whole missing rows are told apart from single missing cells, because the remedy differs.
-    for X, facts, title, columns in zip(
-        memory, summary.views, memory.titles, memory.columns, strict=True
-    ):
-        if not (facts.n_missing or facts.is_partial or facts.entry == np.inf):
-            continue
-        rows = np.flatnonzero(missing_rows(X))
-        if len(rows):
+    memory.facts = facts = summarise(0, memory.views)
+    for i, X in enumerate([] if missing else memory):
+        # Whole missing rows are told apart from single missing cells, because the remedy differs.
+        if n_missing := facts.n_missing[i]:
             raise ValueError(
-                f"{title} is NaN in most of {counted(len(rows), 'row')} (the first is row "
-                f"{rows[0]}): ConsensusTLRR supports samples that lack a view; otherwise impute or "
-                "remove these rows"
+                f"{memory.titles[i]} is NaN in most of {counted(n_missing, 'row')} (the first is "
+                f"row {missing_rows(X).argmax()}): ConsensusTLRR supports samples without a view, "
+                "otherwise impute or remove these rows"
             )
-        check_finite(X, title, columns)
+        check_finite(X, memory.titles[i], memory.columns[i])
+    check_facts(facts, memory.titles, memory.columns)
     return memory
 
 
 def scaled_views(views):
-    """Validated views whose squares can be represented, see `fit_scalings`."""
+    """Views as by `check_views`, of whose entries all squares can be represented."""
     source = loaded(read_views(views))
-    return scaled(source.views, fit_scalings(source, None, source.summary.views))
+    return scaled(source.views, fit_scalings(source, None, source.facts))
 
 
 def align(frames: Frames, join: Join = "outer") -> Frames:
@@ -124,37 +119,33 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     ['t']
     """
     check_option(join, "join", get_args(Join))
-    named_frames, listed = listed_views(frames)
-    if not listed:
-        raise InvalidParameterError("align takes a list or a dict of data frames or AnnData")
-    named_frames = [
-        (name, from_anndata(table, use=["X"])["X"] if is_anndata(table) else table)
-        for name, table in named_frames
-    ]
-    # Every view needs ids, and each id once, or rows could not be matched.
-    for name, frame in named_frames:
-        title = view_title(name)
+    tables = {
+        name: from_anndata(table, use=["X"])["X"] if is_anndata(table) else table
+        for name, table in listed_views(frames)[0]
+    }
+    # Rows can only be matched by ids that every row has, and has alone.
+    for name, frame in tables.items():
         if not hasattr(frame, "reindex") or frame.ndim != 2:
-            raise ValueError(
-                f"{title} is neither a pandas DataFrame nor AnnData, and has no ids to align by: "
-                'convert other data frames with frame.to_pandas().set_index("id")'
+            raise InvalidParameterError(
+                f"{view_title(name)} is neither a pandas DataFrame nor AnnData"
             )
-        if n_unknown := len(frame.index) - len(frame.index.dropna()):
-            raise ValueError(f"{title} has {counted(n_unknown, 'row')} without an id: remove them")
-        if len(duplicates := repeated(frame.index)):
-            raise ValueError(f"ids occur more than once in {title}: {shown(*duplicates)}")
+        if len(duplicates := repeated(frame.index)) or frame.index.hasnans:
+            raise ValueError(
+                f"rows of {view_title(name)} need one id each, but ids are missing or occur more "
+                f"than once: {shown(*duplicates)}"
+            )
     # The order is that of the first view; others append the ids that are new.
-    index = named_frames[0][1].index
-    for name, frame in named_frames[1:]:
-        common = index[index.isin(frame.index)]
-        if len(common) == 0:
+    indexes = [frame.index for frame in tables.values()]
+    index = indexes[0]
+    for other, name in zip(indexes[1:], list(tables)[1:], strict=True):
+        if not index.isin(other).any():
             raise ValueError(
-                f"{view_title(name)} (ids {shown(*frame.index)}) shares no id with the views "
-                f"before it ({shown(*index)}): check that the ids have the same form"
+                f"{view_title(name)} (ids {shown(*other)}) shares no id with the views before it "
+                f"({shown(*index)}): check that the ids have the same form"
             )
-        new = frame.index[~frame.index.isin(index)]
-        index = common if join == "inner" else index.append(new)
-    aligned = {name: _reindexed(frame, index) for name, frame in named_frames}
+        join_ids = index.union if join == "outer" else index.intersection
+        index = join_ids(other, sort=False)
+    aligned = {name: _reindexed(frame, index) for name, frame in tables.items()}
     as_given = aligned if isinstance(frames, Mapping) else list(aligned.values())
     return as_given  # type: ignore[return-value]
 
@@ -166,3 +157,83 @@ def _reindexed(frame, index):
     # reindex would fill sparse columns with their zeros, which are no gaps.
     positions = frame.index.get_indexer(index)  # -1 for absent samples, whose rows are replaced
     return missing(frame.iloc[positions].set_axis(index), positions < 0)
+
+
+def missing(X: View, mask: ArrayLike | None = None) -> Any:
+    """Make rows of a view missing, as for samples in which nothing was measured.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or pandas.DataFrame of shape (n_samples, n_features)
+        A view in memory.
+    mask : array-like of bool of shape (n_samples,), optional
+        Which rows are missing. None marks the rows that are all zero, such as those of empty texts
+        in the result of a vectorizer.
+
+    Returns
+    -------
+    ndarray, sparse matrix or pandas.DataFrame
+        A copy of X with rows of NaN, in which integers are floats. A sparse matrix, in format csr,
+        or a data frame with sparse columns stores a single NaN in the first column of these rows,
+        which marks the whole row, and nothing else.
+
+    Raises
+    ------
+    ValueError
+        If X is not in memory, or the mask is not one boolean for each row.
+
+    See Also
+    --------
+    align : Views of different samples, with missing rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvsc_fast.views import missing
+    >>> missing([[1, 2], [3, 4]], [False, True])
+    array([[ 1.,  2.],
+           [nan, nan]])
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> step = FunctionTransformer(missing, feature_names_out="one-to-one")
+    >>> model = make_pipeline(TfidfVectorizer(), step)
+    >>> model.fit_transform(["a good shop", "", "good"]).toarray()[:, 0]
+    array([0.60534851,        nan, 1.        ])
+    """
+    frame: Any = X
+    labelled_mask: Any = mask
+    values = read_view(X, "X").values
+    check_matrix(values, "X")
+    if is_dask(values) or is_stored(values):
+        raise ValueError(f"X is a {type(X).__name__}: write NaN into rows of views in files")
+    values = values.astype(np.result_type(values.dtype, np.float32), copy=False)
+    rows = zero_rows(values) if mask is None else np.asarray(mask)
+    if hasattr(mask, "iloc") and hasattr(X, "iloc"):
+        check_same_index(frame.index, labelled_mask.index, "mask", "X")
+    if rows.dtype != bool or rows.shape != values.shape[:1]:
+        raise InvalidParameterError(
+            f"mask must be one boolean for each of {counted(len(values), 'row')}, got "
+            f"{rows.dtype} of shape {rows.shape}"
+        )
+    # A sparse view marks a row by one NaN, as it would else be dense.
+    if scipy.sparse.issparse(values):
+        values = _sparse_missing(values, rows)
+    else:
+        values = np.where(rows[:, None], values.dtype.type(np.nan), values)
+    if not hasattr(X, "iloc"):
+        return values
+    make = type(frame).sparse.from_spmatrix if scipy.sparse.issparse(values) else type(frame)
+    return make(values, index=frame.index, columns=frame.columns)
+
+
+def _sparse_missing(X, rows):
+    """A copy of a csr_array whose missing rows store one NaN."""
+    # Entries of missing rows go, and one stored NaN marks each of them.
+    data = np.where(np.repeat(rows, np.diff(X.indptr)), 0, X.data)
+    known_rows = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
+    known_rows.eliminate_zeros()
+    indptr = np.append(0, np.cumsum(rows)).astype(known_rows.indptr.dtype)
+    indices = np.zeros(indptr[-1], dtype=known_rows.indices.dtype)
+    nan = np.full(indptr[-1], np.nan, dtype=X.dtype)
+    return known_rows + scipy.sparse.csr_array((nan, indices, indptr), X.shape)

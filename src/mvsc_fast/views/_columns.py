@@ -1,6 +1,5 @@
 """Names of views and columns, compared with those in fit, and columns that need a warning."""
 
-import operator
 import re
 from collections.abc import Iterator, Mapping, ValuesView
 
@@ -10,7 +9,8 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
-from ._rows import is_constant, spread, unit_rows
+from ._rows import is_constant, spread
+from ._view_rows import unit_rows
 
 FEW_COLUMNS = 4
 # A few columns outweigh the others if the effective number of columns is below both, the number and
@@ -47,27 +47,22 @@ def with_absent(X, names, n_features):
         matrices = list(X.values())
     else:
         matrices = X if isinstance(X, (list, tuple)) else []
+    if not any(view is None for view in matrices) or len(matrices) != len(names):
+        return X
     # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
     # only.
-    absent = [i for i, view in enumerate(matrices) if view is None]
-    if not absent or len(matrices) != len(names):
-        return X
-    if len(absent) == len(matrices):
+    sizes = [
+        view.shape[0] if hasattr(view, "shape") else len(view)
+        for view in matrices
+        if view is not None
+    ]
+    if not sizes:
         raise ValueError("every view is None or absent: pass at least one")
-    present_view = next(view for view in matrices if view is not None)
-    tables = list(matrices)
-    for i in absent:
-        tables[i] = _nothing(present_view, n_features[i])
+    tables = [
+        np.broadcast_to(np.float32(np.nan), (sizes[0], d)) if view is None else view
+        for view, d in zip(matrices, n_features, strict=True)
+    ]
     return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
-
-
-def _nothing(view, n_features):
-    """A view of NaN, without memory of its size, for the samples of another view."""
-    try:
-        n = operator.index(view.shape[0] if hasattr(view, "shape") else len(view))
-    except (TypeError, IndexError):  # of a view that is refused when it is read
-        n = 1
-    return np.broadcast_to(np.float32(np.nan), (n, n_features))
 
 
 def column_attributes(columns):
@@ -165,17 +160,6 @@ def warn_of_columns(views, names, columns, lifts=None):
             'Similarities hardly depend on the others: scale columns with scale="standard", or '
             "--scale standard of mvsc-fast cluster",
         )
-
-
-def count_values(X):
-    """Number of different values in each column of a dense view of n > 0 rows without NaN.
-
-    Values that differ by less than a millionth of the range of their column count as one, so that
-    rounding makes no difference.
-    """
-    ordered = np.sort(X, axis=0)
-    gaps = np.diff(ordered, axis=0)
-    return 1 + (gaps > 1e-6 * (ordered[-1] - ordered[0])).sum(axis=0)
 
 
 def _largest_columns(X, is_lifted=False):

@@ -1,8 +1,8 @@
 """Row sources for Dask arrays: every partition of rows is read by the worker that computes it."""
 
+import functools
 import operator
-from functools import partial
-from typing import NamedTuple
+from operator import methodcaller
 
 import dask
 import dask.array as da
@@ -16,8 +16,8 @@ class DaskSource(RowSource):
     """`RowSource` if a view is a Dask array with all columns in one chunk.
 
     Other views get its chunks of rows. Every partition of rows is a task, which reads its rows in
-    blocks of a bounded size. Arguments that tasks share are sent once. Tasks run on the workers of
-    the active client, or in the default scheduler. `map` can be used within a partition only.
+    blocks of a bounded size. Tasks run on the workers of the active client, or in the default
+    scheduler. `map` can be used within a partition only.
 
     Raises
     ------
@@ -29,147 +29,88 @@ class DaskSource(RowSource):
     is_lazy = True
 
     def __init__(self, views, rows=None, *, titles, **about):
-        for view, title in zip(views, titles, strict=True):
-            if is_dask(view):
-                _check_chunks(view, title)
-        first_dask = next(i for i, view in enumerate(views) if is_dask(view))
-        chunks = views[first_dask].chunks[0]
+        arrays = [view for view in views if is_dask(view)]
+        if any(np.isnan(view.shape).any() for view in arrays):
+            raise ValueError("chunks of unknown size: call view.compute_chunk_sizes() first")
         super().__init__(views, rows, titles=titles, **about)
-        for view, title in zip(views, titles, strict=True):
-            if is_dask(view) and view.chunks[0] != chunks:
-                raise ValueError(
-                    f"{title} has {len(view.chunks[0])} chunks of rows, first "
-                    f"{view.chunks[0][0]}, {titles[first_dask]} has {len(chunks)}, first "
-                    f"{chunks[0]}: they must be equal: use view.rechunk({{0: first.chunks[0]}})"
-                )
+        self.chunks = arrays[0].chunks[0]
+        if any(view.chunks != (self.chunks, (view.shape[1],)) for view in arrays):
+            raise ValueError(
+                "Dask arrays need equal chunks of rows, each with all columns: use "
+                "view.rechunk({0: first.chunks[0], 1: -1})"
+            )
         # Views in memory are divided as the Dask arrays are, so that a task has a block of each
         # view.
+        whole = {"name": False, "asarray": False, "meta": np.empty((0, 0))}
         self.views = [
-            view
-            if is_dask(view)
-            else da.from_array(view, (chunks, -1), name=False, asarray=False, meta=np.empty((0, 0)))
+            view if is_dask(view) else da.from_array(view, (self.chunks, -1), **whole)
             for view in views
         ]
-        self._declared = [(view.shape[1], view.dtype) for view in views]
 
     def sum(self, function, *args):
-        """Sum of the results of all blocks, by pairwise summation of neighbouring blocks."""
-        call = partial(_call, function, args)  # in which Dask does not look for collections
-        parts = [
-            dask.delayed(_sum)(blocks, partition, call)
-            for blocks, partition in self._partitions()
-            if partition.size
-        ]
-        # A tree of sums keeps tasks small and its shape fixed, so that rounding does not depend on
-        # the schedule.
-        while len(parts) > 1:
-            added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
-            parts = [*added, *parts[len(parts) - len(parts) % 2 :]]
-        return dask.compute(*parts)[0]
+        """Sum of the results of all blocks."""
+        call = methodcaller("sum", function, *args)
+        tasks = [task for task, count in zip(self._tasks(call), self.chunks, strict=True) if count]
+        return functools.reduce(operator.add, dask.compute(*tasks))
 
     def per_row(self, function, dtype, *args):
         """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
+        dtype = np.dtype(dtype)
         # One task holds what the others share. If its worker dies, it is computed again, which
         # scattered data are not.
-        call = dask.delayed(partial(_call, function, args), pure=False, traverse=False)
-        dtype = np.dtype(dtype)
+        call = methodcaller("per_row", function, dtype, *args)
+        tasks = self._tasks(dask.delayed(call, pure=False, traverse=False))
         return da.concatenate(
             [
-                da.from_delayed(
-                    dask.delayed(_per_row)(blocks, partition, call, dtype),
-                    shape=(partition.size, *dtype.shape),
-                    dtype=dtype.base,
-                )
-                for blocks, partition in self._partitions()
+                da.from_delayed(task, shape=(count, *dtype.shape), dtype=dtype.base)
+                for task, count in zip(tasks, self.chunks, strict=True)
             ]
         )
 
     def take(self, indices):
         """The rows of every view with the given indices, in this order."""
-        indices = np.asarray(indices)
         order = np.argsort(indices)
-        ascending, parts = indices[order], []
-        for blocks, partition in self._partitions():
-            low, high = np.searchsorted(ascending, [partition.first, partition.end])
-            if low < high:
-                chosen = ascending[low:high] - partition.first
-                parts.append(dask.delayed(_take)(blocks, partition, chosen))
-        # Parts are in ascending order of the rows, and are put back into the one asked for.
+        ends = np.cumsum(self.chunks)
+        ascending = np.asarray(indices)[order]
+        chosen = np.split(ascending, np.searchsorted(ascending, ends[:-1]))
+        calls = (
+            methodcaller("take", rows - end + count)
+            for rows, end, count in zip(chosen, ends, self.chunks, strict=True)
+        )
+        tasks = [task for task, rows in zip(self._tasks(*calls), chosen, strict=True) if len(rows)]
         back = np.argsort(order)
-        return [stacked(part)[back] for part in zip(*dask.compute(*parts), strict=True)]
+        return [stacked(part)[back] for part in zip(*dask.compute(*tasks), strict=True)]
+
+    def labels_like(self, labels):
+        """Labels of all rows as a Dask array in the chunks of the views."""
+        return da.from_array(labels, chunks=(self.chunks,))
+
+    def threads(self, n_threads):
+        """One: tasks run in parallel."""
+        return 1
 
     def load(self):
         """All rows of every view."""
         return self.take(np.arange(self.n_samples))
 
-    def threads(self, n_threads):
-        """One, because tasks run in parallel."""
-        return 1
-
-    def labels_like(self, labels):
-        """Labels of all rows as a Dask array in the chunks of the views."""
-        return da.from_array(labels, chunks=(self.views[0].chunks[0],))
-
-    def _partitions(self):
-        """The pairs (delayed blocks of all views, `Partition`) of all partitions."""
-        counts = self.views[0].chunks[0]
-        firsts = np.cumsum([0, *counts[:-1]]).tolist()
-        blocks = [view.to_delayed().ravel().tolist() for view in self.views]
+    def _tasks(self, *calls):
+        """One delayed call of the `RowSource` of each partition; one call serves all."""
+        calls = calls if len(calls) > 1 else calls * len(self.chunks)
+        firsts = (np.cumsum(self.chunks) - self.chunks).tolist()
+        blocks = zip(*(view.to_delayed().ravel().tolist() for view in self.views), strict=True)
+        about = self.rows, self.titles, self.n_features, self.scalings
         return [
-            (list(parts), Partition(first, count, self.rows, self.titles, self._declared))
-            for first, count, *parts in zip(firsts, counts, *blocks, strict=True)
+            dask.delayed(_of_partition)(list(parts), first, count, about, call)
+            for parts, first, count, call in zip(blocks, firsts, self.chunks, calls, strict=True)
         ]
 
 
-class Partition(NamedTuple):
-    """Rows that one task reads, and what their views declare of them."""
-
-    first: int
-    size: int
-    rows: int
-    titles: list
-    declared: list  # number of columns and dtype of each view
-
-    @property
-    def end(self):
-        """Index of the first row after this partition."""
-        return self.first + self.size
-
-    def source(self, blocks):
-        """The rows as a `RowSource`; raises ValueError if they are not as declared."""
-        checked = [
-            checked_block(block, title, self.first, (self.size, d), dtype)
-            for block, title, (d, dtype) in zip(blocks, self.titles, self.declared, strict=True)
-        ]
-        return RowSource(checked, self.rows, self.first, titles=self.titles)
-
-
-def _call(function, args, first, blocks):
-    return function(first, blocks, *args)
-
-
-def _sum(blocks, partition, call):
+def _of_partition(blocks, first, count, about, call):
+    """The result of a call of the rows of one partition, read where the task runs."""
+    rows, titles, n_features, scalings = about
+    checked = [
+        checked_block(block, title, first, (count, d))
+        for block, title, d in zip(blocks, titles, n_features, strict=True)
+    ]
     with limit_threads():
-        return partition.source(blocks).sum(call)
-
-
-def _per_row(blocks, partition, call, dtype):
-    with limit_threads():
-        return partition.source(blocks).per_row(call, dtype)
-
-
-def _take(blocks, partition, chosen):
-    return partition.source(blocks).take(chosen)
-
-
-def _check_chunks(view, title):
-    """Raise ValueError unless every row of a Dask array is in one chunk of known size."""
-    if np.isnan(view.shape).any():
-        raise ValueError(
-            f"{title} has chunks of unknown size: call view.compute_chunk_sizes() first"
-        )
-    if view.ndim == 2 and len(view.chunks[1]) > 1:
-        raise ValueError(
-            f"{title} has {len(view.chunks[1])} chunks of columns, but every row must be in "
-            "one: use view.rechunk({1: -1})"
-        )
+        return call(RowSource(checked, rows, first, titles=titles).scaled(scalings))

@@ -7,84 +7,53 @@ import scipy.sparse
 
 from .._kernels import scan_cells
 from .._utils.messages import counted, warn_user
-from .._utils.validation import check_memory, first_cell, not_finite, shown_cell
+from .._utils.validation import first_cell, not_finite, shown_cell
 from ._frames import shown
 from ._rows import missing_rows, zero_or_missing_rows
 
 # Maximum share of missing cells of a view in a fit: the largest in bench/missing.py.
 MAX_MISSING = 0.1
-BYTES_PER_COLUMN = 40  # of means, masks and sums
 MANY_BLANK = 0.05  # share of the rows of a view from which rows of zeros are reported
 
 
-class ViewFacts(NamedTuple):
-    """What is known of the rows of one view; those of two blocks are added.
+class Facts(NamedTuple):
+    """What a pass finds in a block of samples; the facts of consecutive blocks are added.
 
     Attributes
     ----------
     n_samples : int
-    least, entry : float
-        The smallest value, and the largest absolute value.
-    largest : ndarray of shape (d,)
-        The largest absolute value of each column; negative infinity if it has none.
-    n_zero : int
-        Number of rows that are all zero, and not missing.
-    n_missing : int
-        Number of missing rows.
-    n_cells : int
-        Number of missing cells in all other rows.
-    is_partial : bool
+    least, largest : ndarray of shape (v,)
+        Smallest value and largest absolute value of each view, without missing cells.
+    n_zero, n_missing, n_cells : ndarray of shape (v,) of int
+        Numbers of rows that are all zero, of missing rows, and of missing cells in all other rows.
+    is_partial : ndarray of shape (v,) of bool
         Whether any cell will be filled or ignored.
-    """
-
-    n_samples: int
-    least: float
-    entry: float
-    largest: np.ndarray
-    n_zero: int
-    n_missing: int = 0
-    n_cells: int = 0
-    is_partial: bool = False
-
-    def __add__(self, other):
-        return ViewFacts(
-            self.n_samples + other.n_samples,
-            min(self.least, other.least),
-            max(self.entry, other.entry),
-            np.maximum(self.largest, other.largest),
-            self.n_zero + other.n_zero,
-            self.n_missing + other.n_missing,
-            self.n_cells + other.n_cells,
-            self.is_partial or other.is_partial,
-        )
-
-    @property
-    def missing_share(self):
-        """Share of missing cells in the rows that are not missing."""
-        n_present = self.n_samples - self.n_missing
-        return self.n_cells / max(n_present * len(self.largest), 1)
-
-
-class Summary(NamedTuple):
-    """What a pass finds in a block of samples; summaries of consecutive blocks are added.
-
-    Attributes
-    ----------
-    views : list of ViewFacts
     lost, zeros : ndarray of int
-        Indices of the samples that lack all views, and of those with zeros alone.
+        Indices of the samples that lack all views, and of those that have only zeros.
     bad : tuple or None
         View, row, column and value of the first entry that cannot be used.
     """
 
-    views: list
+    n_samples: int
+    least: np.ndarray
+    largest: np.ndarray
+    n_zero: np.ndarray
+    n_missing: np.ndarray
+    n_cells: np.ndarray
+    is_partial: np.ndarray
     lost: np.ndarray
     zeros: np.ndarray
     bad: Any = None
 
     def __add__(self, other):
-        return Summary(
-            [a + b for a, b in zip(self.views, other.views, strict=True)],
+        return Facts(
+            self.n_samples + other.n_samples,
+            np.minimum(self.least, other.least),
+            np.maximum(self.largest, other.largest),
+            self.n_zero + other.n_zero,
+            self.n_missing + other.n_missing,
+            self.n_cells + other.n_cells,
+            self.is_partial | other.is_partial,
             np.concatenate([self.lost, other.lost]),
             np.concatenate([self.zeros, other.zeros]),
             min((part.bad for part in (self, other) if part.bad), default=None),
@@ -92,84 +61,82 @@ class Summary(NamedTuple):
 
 
 def summarised(source, log=None):
-    """The `Summary` of all samples, with a warning of their gaps, see `warn_of_gaps`.
+    """The `Facts` of all samples, with a warning of gaps and of rows of zeros.
 
-    Raise ValueError if an entry is infinite, or if too many cells are missing.
+    Raise ValueError if an entry cannot be used, or if too many cells are missing.
     """
-    # Sparse views may have columns without number, and many arrays have an entry for each column.
-    check_memory(
-        BYTES_PER_COLUMN * sum(source.n_features),
-        f"a sample of {sum(source.n_features)} features",
-        "leave out columns without entries",
+    # Entries are refused before shares are compared: a sum with infinite ones would mean nothing.
+    facts = source.sum(summarise)
+    check_facts(facts, source.titles, source.columns)
+    # Cells can be filled if they are few; those of missing rows do not count.
+    shares = facts.n_cells / np.maximum(
+        (facts.n_samples - facts.n_missing) * np.array(source.n_features), 1
     )
-    summary = source.sum(summarise)
-    refuse(summary.bad, source.titles, source.columns)
-    check_facts(summary.views, source.titles, source.columns)
-    warn_of_gaps(summary.views, source.titles, log)
-    return summary
+    for share, title in zip(shares, source.titles, strict=True):
+        if share > MAX_MISSING:
+            raise ValueError(
+                f"{title} lacks {100 * share:.3g} % of its cells, but at most "
+                f"{100 * MAX_MISSING:g} % can be filled: remove columns or samples that lack many"
+            )
+    warn_of_gaps(facts, source.titles, log)
+    warn_of_zeros(facts.zeros)
+    return facts
 
 
 def summarise(first, views):
-    """The `Summary` of one block."""
-    facts, missing, blank = zip(*map(view_facts, views), strict=True)
+    """The `Facts` of one block."""
+    rows, missing, blank = zip(*map(_view_facts, views), strict=True)
+    least, largest, n_zero, n_missing, n_cells, is_partial = map(np.array, zip(*rows, strict=True))
+    is_finite = largest.max() < np.inf and not is_partial.any()
     lost = zeros = np.empty(0, dtype=np.intp)
     # Samples without any value are in rows of every view that have none.
-    if all(view.n_zero or view.n_missing for view in facts):
+    if (n_zero + n_missing).all():
         lacks_all = np.logical_and.reduce(missing)
         is_zero = np.logical_and.reduce(blank) & ~lacks_all
         lost, zeros = first + np.flatnonzero(lacks_all), first + np.flatnonzero(is_zero)
-    is_finite = all(view.entry < np.inf and not view.is_partial for view in facts)
-    bad = None if is_finite else _first_bad(first, views)
-    return Summary(list(facts), lost, zeros, bad)
+    return Facts(
+        views[0].shape[0],
+        least,
+        largest,
+        n_zero,
+        n_missing,
+        n_cells,
+        is_partial,
+        lost,
+        zeros,
+        bad=None if is_finite else _first_bad(first, views),
+    )
 
 
-def view_facts(X):
-    """The `ViewFacts` of a view in memory, and masks of its missing and its blank rows.
+def _view_facts(X):
+    """The `Facts` of a view in memory, from ``least`` to ``is_partial``, and two masks of its rows.
 
-    Blank rows have zeros, or missing cells, alone.
+    They are missing, or have only zeros and missing cells.
     """
     n, d = X.shape
     if not scipy.sparse.issparse(X):
-        least, entry, n_gaps, largest, gaps, blank = scan_cells(X)
+        least, largest, n_gaps, _, gaps, blank = scan_cells(X)
         if n_gaps == 0:  # as nearly all views
-            facts = ViewFacts(n, least, entry, largest, np.count_nonzero(blank))
+            facts = least, largest, np.count_nonzero(blank), 0, 0, False
             return facts, np.zeros(n, dtype=bool), blank
         missing = 2 * gaps > d
         n_cells = int(gaps[~missing].sum())
         is_partial = n_cells > 0 or bool((gaps[missing] < d).any())
     else:
-        # Entries that are not stored are zeros.
-        least = float(np.fmin.reduce(X.data, initial=0.0 if X.nnz < n * d else np.inf))
-        largest = np.zeros(d, dtype=X.dtype)
-        np.fmax.at(largest, X.indices, abs(X.data))
+        # Entries that are not stored are zeros; rows that store NaN and numbers are refused.
+        initial = 0.0 if X.nnz < n * d else np.inf
+        least = float(np.fmin.reduce(X.data, initial=initial))
+        largest = float(np.fmax.reduce(abs(X.data), initial=-initial))
         missing, blank = missing_rows(X), zero_or_missing_rows(X)
-        n_cells, is_partial = 0, bool(np.isnan(X[~missing].data).any())  # which is refused
-        largest = largest if n == 0 or not missing.all() else np.full(d, -np.inf)
-        entry = float(largest.max())
-    n_missing, n_zero = np.count_nonzero(missing), np.count_nonzero(blank & ~missing)
-    facts = ViewFacts(n, least, entry, largest, n_zero, n_missing, n_cells, is_partial)
-    return facts, missing, blank
+        n_cells, is_partial = 0, bool(np.isnan(X[~missing].data).any())
+    n_zero, n_missing = np.count_nonzero(blank & ~missing), np.count_nonzero(missing)
+    return (least, largest, n_zero, n_missing, n_cells, is_partial), missing, blank
 
 
 def check_facts(facts, titles, columns):
-    """Raise ValueError if a view lacks too many cells, or all cells of one of its columns."""
-    for view, title, names in zip(facts, titles, columns, strict=True):
-        if view.missing_share > MAX_MISSING:
-            raise ValueError(
-                f"{title} lacks {100 * view.missing_share:.3g} % of its cells, but at most "
-                f"{100 * MAX_MISSING:g} % can be filled: remove columns or samples that lack many"
-            )
-        has_values = view.largest >= 0
-        if has_values.any() and not has_values.all():
-            j = int(np.argmin(has_values))
-            column = j if names is None else names[j]
-            raise ValueError(f"{title} has no values in column {column!r}: remove it")
-
-
-def refuse(bad, titles, columns):
-    """Raise ValueError for the entry that a `Summary` calls bad, if there is one."""
-    if bad is not None:
-        view, row, column, value = bad
+    """Raise ValueError for the first entry that cannot be used."""
+    if facts.bad is not None:
+        view, row, column, value = facts.bad
         cell = shown_cell(row, column, columns[view])
         filled = "cells are filled in dense views only, " if np.isnan(value) else ""
         raise ValueError(
@@ -195,16 +162,14 @@ def _first_bad(first, views):
 def warn_of_gaps(facts, titles, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
     clauses = []
-    for view, title in zip(facts, titles, strict=True):
-        parts = []
-        if view.n_cells:
-            parts.append(f"{counted(view.n_cells, 'cell')} ({100 * view.missing_share:.2g} %)")
-        if view.n_missing:
-            parts.append(f"{view.n_missing} of {counted(view.n_samples, 'sample')}")
+    for title, n_missing, n_cells in zip(titles, facts.n_missing, facts.n_cells, strict=True):
+        parts = [counted(n_cells, "cell")] if n_cells else []
+        if n_missing:
+            parts.append(f"{n_missing} of {counted(facts.n_samples, 'sample')}")
         if parts:
             clauses.append(f"{title} lacks {' and '.join(parts)}")
     # Filled cells change the data, so they are worth a warning; missing rows are usual.
-    if any(view.is_partial for view in facts):
+    if facts.is_partial.any():
         warn_user(
             f"{', '.join(clauses)}: cells are filled from the other values of their row; rows that "
             "lack more than half of their cells count as missing"
@@ -236,10 +201,11 @@ def warn_of_zero_rows(facts, titles):
 
     If all rows are, another warning says that all samples are equal.
     """
+    shares = facts.n_zero / np.maximum(facts.n_samples - facts.n_missing, 1)
     parts = [
-        f"{title}: {view.n_zero} of {counted(view.n_samples, 'row')}"
-        for view, title in zip(facts, titles, strict=True)
-        if MANY_BLANK <= view.n_zero / max(view.n_samples - view.n_missing, 1) < 1
+        f"{title}: {n_zero} of {counted(facts.n_samples, 'row')}"
+        for title, n_zero, share in zip(titles, facts.n_zero, shares, strict=True)
+        if MANY_BLANK <= share < 1
     ]
     if parts:
         warn_user(

@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, count_varying, dense, row_hashes, sorted_rows, spread
+from ._rows import BLOCK, count_varying, dense, spread
 
 # Views are lifted if the lengths of their rows tell something about the clusters: those of nearest
 # directions are then alike. Correlations with negative entries: groups of unequal size .5 to .8,
@@ -80,7 +81,7 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    return centre_rows(X).lift if count_varying(X) else None
+    return centre_rows(_known_rows(X)).lift if count_varying(X) else None
 
 
 def find_lift(X, nonnegative=None):
@@ -102,21 +103,14 @@ def find_lift(X, nonnegative=None):
     d = count_varying(X)
     if d == 0 or d > MAX_LIFTED_COLUMNS:
         return None
-    if d <= ALWAYS_LIFTED_COLUMNS:
-        return centre_rows(X).lift
-    nonnegative = np.nanmin(dense(X, None)) >= 0 if nonnegative is None else nonnegative
-    if nonnegative:
+    X = _known_rows(X)
+    nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
+    if nonnegative and d > ALWAYS_LIFTED_COLUMNS:
         return None
     centred = centre_rows(X)
+    if d <= ALWAYS_LIFTED_COLUMNS:
+        return centred.lift
     return centred.lift if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
-
-
-def lifted(views, nonnegative=None):
-    """The views, lifted where `find_lift` finds one, and the `Lift` of each or None."""
-    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
-    lifts = [find_lift(X, sign) for X, sign in zip(views, nonnegative, strict=True)]
-    pairs = zip(views, lifts, strict=True)
-    return [X if lift is None else lift(X) for X, lift in pairs], lifts
 
 
 def correlation_of_lengths(centred):
@@ -137,7 +131,8 @@ def correlation_of_lengths(centred):
     # Rows are evenly spaced in length, so that their choice does not depend on their order; nor
     # does the choice of neighbours, as all with the same cosine are taken.
     lengths = centred.lengths
-    order = sorted_rows(lengths, lambda: row_hashes([centred.rows]))
+    weights = np.sqrt(np.arange(1, centred.rows.shape[1] + 1))
+    order = np.lexsort([(weights * centred.rows).sum(axis=1), lengths])
     order = order[lengths[order] > 0]
     rows = order[spread(len(order), DIRECTIONS)]
     if len(rows) <= NEIGHBORS:
@@ -156,13 +151,16 @@ def correlation_of_lengths(centred):
     return float(np.corrcoef(lengths, means)[0, 1])
 
 
+def _known_rows(X):
+    """An array of the rows of a view that are not missing."""
+    X = np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+    return X[~np.isnan(X.sum(axis=1))]
+
+
 def centre_rows(X):
-    """The `CentredRows` of a view that is not constant."""
-    X = dense(X, None)
-    X = X[~np.isnan(X[:, 0])]
+    """The `CentredRows` of an array that is not constant."""
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
-    X = X.astype(np.float64)
     near = slice(None)
     for _ in range(2):
         centre = np.sort(X[near], axis=0).mean(axis=0)

@@ -1,38 +1,18 @@
 """Aligned rows of all views, block by block, wherever the views are kept."""
 
+import copy
 import functools
-import mmap
 import operator
-import re
 from collections.abc import Sequence
-from numbers import Real
 
 import numpy as np
 import scipy.sparse
 
 from .._utils.containers import check_container, checked_csr
-from .._utils.parameters import InvalidParameterError
 from ._rows import BLOCK
 
-BLOCK_BYTES = 2**25  # maximum size of a block in float64 if no limit is known
-COPIES = 8  # number of copies of a block in float64 that a pass needs
+BLOCK_BYTES = 2**25  # maximum size of a block in float64
 MIN_ROWS = 128  # minimum number of rows of a block, because reading fewer is inefficient
-UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
-UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-
-
-def check_bytes(value, name):
-    """Convert a number such as 2e9 or a string such as "600MiB" to a number of bytes."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and value > 0 and float(value).is_integer():
-        return int(value)
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*(\d+\.?\d*)\s*([A-Za-z]*)\s*", value)
-        if match and match[2].upper() in UNITS and float(match[1]) > 0:
-            return int(float(match[1]) * UNITS[match[2].upper()])
-    raise InvalidParameterError(
-        f'{name} must be a number of bytes or a string such as "600MiB" or "2GB", got {value!r}'
-    )
 
 
 def is_dask(view):
@@ -83,33 +63,37 @@ class RowSource(Sequence):
         self.columns = [None] * len(views) if columns is None else columns
         self.index = index  # ids of the samples, if a view has them
         self.listed = listed  # False if a single matrix was given
+        # Shapes and types are known before any row is read.
         for view, title in zip(views, self.titles, strict=True):
             check_matrix(view, title)
         self.n_samples = int(views[0].shape[0])
         for view, title in zip(views, self.titles, strict=True):
             if view.shape[0] != self.n_samples:
-                same = len({view.shape[1] for view in views}) == 1
-                advice = (
-                    f"; all have {view.shape[1]} columns: if samples are columns, pass [X.T for X "
-                    "in views]"
-                )
                 raise ValueError(
                     f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
-                    f"every view must describe the same samples{advice if same else ''}"
+                    "every view must describe the same samples, as rows"
                 )
         self.n_features = [int(view.shape[1]) for view in views]
         self._stored = list(map(is_stored, views))
+        # One type for all views, the smallest that keeps what they have.
         single = all(view.dtype == np.float32 for view in views)
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        self.rows = rows or block_rows(self.n_features)  # of a block; no result depends on it
+        self.rows = rows or block_rows(self.n_features)  # of a block
         self.first = first  # index of the first row, if this source is a part of another
-        self.summary = None  # of all rows, if they are in memory and were checked
+        self.scalings = [None] * len(views)  # see `scaled`
+        self.facts = None  # of all rows, if they are in memory and were checked
 
     def __len__(self):
         return len(self.views)
 
     def __getitem__(self, i):
         return self.views[i]
+
+    def scaled(self, scalings):
+        """A source of the same rows in the units of scalings, of which each may be None."""
+        source = copy.copy(self)
+        source.scalings = scalings
+        return source
 
     def map(self, function, *args):
         """Yield ``function(first, blocks, *args)`` for every block of rows, in order.
@@ -120,7 +104,6 @@ class RowSource(Sequence):
         for rows in self._blocks():
             blocks = [self._read(i, rows) for i in range(len(self.views))]
             yield function(self.first + rows.start, blocks, *args)
-            self.release()
 
     def sum(self, function, *args):
         """Sum of the results of `map`, added in order."""
@@ -136,7 +119,7 @@ class RowSource(Sequence):
     def take(self, indices):
         """The rows of every view with the given indices, in this order."""
         if not any(self._stored):
-            return [_plain(view[indices], self.dtype) for view in self.views]
+            return [self._plain(i, view[indices]) for i, view in enumerate(self.views)]
         # Stored views are read once, in ascending order, and rows are put back into the one asked
         # for.
         order = np.argsort(indices)
@@ -147,24 +130,23 @@ class RowSource(Sequence):
             if low < high:
                 chosen = ascending[low:high] - rows.start
                 parts.append([self._read(i, rows)[chosen] for i in range(len(self.views))])
-                self.release()
         back = np.argsort(order)
         return [stacked(part)[back] for part in zip(*parts, strict=True)]
-
-    def load(self):
-        """All rows of every view; those in memory and of this type are not copied."""
-        return [
-            self._read(i, slice(0, self.n_samples)) if stored else _plain(view, self.dtype)
-            for i, (view, stored) in enumerate(zip(self.views, self._stored, strict=True))
-        ]
-
-    def threads(self, n_threads):
-        """Number of threads for one block, if a fit has ``n_threads``."""
-        return n_threads
 
     def labels_like(self, labels):
         """Labels of all rows, in the container that `per_row` returns."""
         return labels
+
+    def threads(self, n_threads):
+        """Number of threads for one block, if all work together has ``n_threads``."""
+        return n_threads
+
+    def load(self):
+        """All rows of every view; those in memory and of this type are not copied."""
+        return [
+            self._read(i, slice(0, self.n_samples)) if stored else self._plain(i, view)
+            for i, (view, stored) in enumerate(zip(self.views, self._stored, strict=True))
+        ]
 
     def _blocks(self):
         for start in range(0, self.n_samples, self.rows):
@@ -174,79 +156,55 @@ class RowSource(Sequence):
         view = self.views[i]
         part = view[rows]
         if self._stored[i]:
-            part = checked_block(
-                part,
-                self.titles[i],
-                self.first + rows.start,
-                (rows.stop - rows.start, self.n_features[i]),
-                view.dtype,
-            )
-        return _plain(part, self.dtype)
+            shape = rows.stop - rows.start, self.n_features[i]
+            part = checked_block(part, self.titles[i], self.first + rows.start, shape)
+        return self._plain(i, part)
 
-    def release(self):
-        """Release the pages of memory maps, which otherwise count as memory of the process."""
-        for X in self.views:
-            # Changed pages of a private map ("c") are not in the file.
-            if isinstance(X, np.memmap) and X.mode != "c":
-                pages = X
-                while isinstance(pages, np.ndarray):
-                    pages = pages.base
-                if hasattr(pages, "madvise"):
-                    pages.madvise(mmap.MADV_DONTNEED)
+    def _plain(self, i, part):
+        """Rows of a view as a C-contiguous array or a csr matrix of ``dtype``, and scaled."""
+        if isinstance(part, np.ndarray):
+            part = np.ascontiguousarray(part, dtype=self.dtype)
+        else:
+            part = part.astype(self.dtype, copy=False)
+        scaling = self.scalings[i]
+        return part if scaling is None else scaling(part)
 
 
-def block_rows(n_features, available=None):
-    """Number of rows of a block for a pass that may use ``available`` bytes."""
-    size = BLOCK_BYTES if available is None else available // COPIES
-    parts = size // (8 * sum(n_features) * MIN_ROWS)
+def block_rows(n_features):
+    """Number of rows of a block."""
+    parts = BLOCK_BYTES // (8 * sum(n_features) * MIN_ROWS)
     return int(min(BLOCK, max(1, parts) * MIN_ROWS))
 
 
 def check_matrix(X, title):
     """Raise ValueError unless X is a matrix of real numbers with at least one column."""
-    if len(X.shape) == 1:
-        raise ValueError(
-            f"{title} is a 1D array of {X.shape[0]} entries, but every view must be 2D. Reshape "
-            "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample; "
-            "omit labels, which are not a view"
-        )
     if len(X.shape) != 2:
         raise ValueError(
             f"{title} has shape {X.shape}: pass a list of matrices of shape (n_samples, "
-            'n_features), or affinity="precomputed" for a stack of similarity matrices'
+            'n_features), or affinity="precomputed" for a stack of similarity matrices. Reshape '
+            "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
         )
     if X.shape[1] == 0:
         raise ValueError(
             f"{title}: found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
             "required."
         )
-    if X.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {title} has dtype {X.dtype}")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"{title} has dtype {X.dtype}: convert it to real numbers")
+        reason = "Complex data not supported: " if X.dtype.kind == "c" else ""
+        raise ValueError(f"{reason}{title} has dtype {X.dtype}: convert it to real numbers")
 
 
-def checked_block(part, title, first, shape, dtype):
-    """Rows that a stored or lazy view returned, if they have the shape and type that it declares.
+def checked_block(part, title, first, shape):
+    """Rows that a stored or lazy view returned, if they have the shape that it declares.
 
     ``first`` is the index of the first row, ``title`` the name of the view.
     """
     rows = f"{title}, rows {first} to {first + shape[0] - 1}"
     check_container(part, rows)  # some files contain masked arrays
     part = checked_csr(part, rows) if scipy.sparse.issparse(part) else np.asarray(part)
-    if part.shape != shape or part.dtype.newbyteorder("=") != np.dtype(dtype).newbyteorder("="):
-        raise ValueError(
-            f"{rows}: got {part.dtype} of shape {part.shape}, but the view declares {dtype} of "
-            f"shape {shape}: correct its shape and dtype, and do not change it during a fit"
-        )
+    if part.shape != shape:
+        raise ValueError(f"{rows}: got the shape {part.shape}, but the view declares {shape}")
     return part
-
-
-def _plain(part, dtype):
-    """A C-contiguous array or a csr matrix of a type."""
-    if isinstance(part, np.ndarray):
-        return np.ascontiguousarray(part, dtype=dtype)
-    return part.astype(dtype, copy=False)
 
 
 def stacked(parts):

@@ -1,6 +1,5 @@
 """Columns in standard units, and views whose squares can be represented: exact over blocks."""
 
-from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -9,17 +8,15 @@ from sklearn.utils import gen_batches
 
 from .._utils.parameters import either, option
 from .._utils.types import Scale
-from ._rows import SMALL_BLOCK, dense, missing_rows, with_data
+from ._rows import SMALL_BLOCK, column_limits, dense, missing_rows
+from ._view_rows import with_data
 
-# A value is cut to the 4 leading digits, in base 2^18, of the largest value of its column: at least
-# 55 bits, as a float64 has 53. Sums of products of two digits are then exact for 2^27 rows.
-N_DIGITS, DIGIT_BITS = 4, 18
-PAIRS = list(combinations_with_replacement(range(N_DIGITS), 2))
 # Deviations below this multiple of the rounding error of the mean are those of constant columns.
 CONSTANT = 8
 # The largest entries of views that are used as they are, as powers of the limits of their type:
 # 1e-38 to 1e77 in double precision, 2e-5 to 4e9 in single precision.
 SMALL_ENTRIES, LARGE_ENTRIES = 1 / 8, 1 / 4
+SUM_BITS = 62  # of an exact sum
 
 check_scale = either(None, option(Scale))
 
@@ -49,21 +46,31 @@ class ColumnScaling(NamedTuple):
         return scaled
 
 
+class Limits(NamedTuple):
+    """Smallest and largest values of the columns of all views; those of two blocks are joined."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def __add__(self, other):
+        return Limits(np.fmin(self.low, other.low), np.fmax(self.high, other.high))
+
+
 def fit_scalings(source, scale, facts):
     """The `ColumnScaling` of every view, so that the squares of its entries can be represented.
 
-    With ``scale="standard"``, columns get mean 0 and standard deviation 1, in one pass. Missing
-    rows and cells are ignored. Columns of sparse views, which would become dense, are divided by
-    their deviations and not centred; constant columns are only centred. Without a ``scale``, views
-    of extreme entries are divided by a power of two, which rounds nothing.
+    With ``scale="standard"``, columns get mean 0 and standard deviation 1. Missing rows and cells
+    are ignored. Columns of sparse views, which would become dense, are divided by their deviations
+    and not centred; constant columns are only centred. Without a ``scale``, views of extreme
+    entries are divided by a power of two, which rounds nothing.
 
     Parameters
     ----------
     source : RowSource
         Views without infinite entries.
     scale : "standard" or None
-    facts : sequence of ViewFacts
-        What all rows of each view say.
+    facts : Facts
+        Those of all rows.
 
     Returns
     -------
@@ -72,91 +79,74 @@ def fit_scalings(source, scale, facts):
         views if they are used as they are.
     """
     if scale is None:
-        entries = [max(0.0, view.entry) for view in facts]
-        return _powers(entries, source.n_features, source.dtype)
-    # The leading digit of the largest value of each column counts 2^(18 * place).
-    places = [(np.frexp(np.maximum(view.largest, 0))[1] - 1) // DIGIT_BITS for view in facts]
-    totals = source.sum(_digit_sums, places)
-    centres, deviations = _means_and_deviations(totals, np.concatenate(places))
+        return _powers(np.maximum(facts.largest, 0.0), source.n_features, source.dtype)
+    # Values are rounded to units so small, and to integers so few, that their sums are exact.
+    bits = SUM_BITS - source.n_samples.bit_length()
+    ends = np.cumsum(source.n_features)[:-1]
+    low, high = np.nan_to_num(source.sum(_limits))
+
+    def means_of(centres, power):
+        """Means of ``((x - centre) / 2^exponent) ** power``, exponents, and which are sparse."""
+        exponents = np.frexp(np.maximum(high - centres, centres - low))[1]
+        columns = np.split(centres, ends), np.split(exponents, ends)
+        counts, is_sparse, sums = source.sum(_unit_sums, *columns, bits, power)
+        return sums / 2.0**bits / np.maximum(counts, 1), exponents, is_sparse > 0
+
+    # Deviations from the mean need a second pass, in which nothing cancels.
+    means, exponents, is_sparse = means_of(np.zeros(len(low)), 1)
+    centres = np.ldexp(means, exponents)
+    variances, exponents, _ = means_of(centres, 2)
+    deviations = np.ldexp(np.sqrt(variances), exponents)
     # Constant columns are not divided by a rounding error, and sparse ones are not centred.
     limit = CONSTANT * np.finfo(source.dtype).eps
     deviations[deviations <= limit * np.abs(centres)] = 1.0
-    centres[totals[1] > 0] = 0.0
-    ends = np.cumsum(source.n_features)[:-1]
+    centres[is_sparse] = 0.0
     return list(map(ColumnScaling, np.split(centres, ends), np.split(deviations, ends)))
 
 
 def _powers(largest, n_features, dtype):
     """Scalings of all views by powers of two; None for all if no view has extreme entries."""
-    limits, exponents = np.finfo(dtype), []
+    limits = np.finfo(dtype)
     low, high = float(limits.tiny) ** SMALL_ENTRIES, float(limits.max) ** LARGE_ENTRIES
-    for entry in largest:
-        is_usual = entry == 0 or low <= entry <= high
-        exponents.append(0 if is_usual else int(np.frexp(entry)[1]) - 1)
-    if not any(exponents):
-        return [None] * len(exponents)
-    return [
-        ColumnScaling(np.zeros(d), np.full(d, np.ldexp(1.0, exponent)))
-        for d, exponent in zip(n_features, exponents, strict=True)
-    ]
+    is_usual = (largest == 0) | (low <= largest) & (largest <= high)
+    if is_usual.all():
+        return [None] * len(n_features)
+    powers = np.ldexp(1.0, np.where(is_usual, 0, np.frexp(largest)[1] - 1))
+    pairs = zip(n_features, powers, strict=True)
+    return [ColumnScaling(np.zeros(d), np.full(d, power)) for d, power in pairs]
 
 
-def _digit_sums(first, views, places):
-    """What one block adds to the sums of the columns of all views, of shape (16, d), int64.
+def _limits(first, views):
+    """The `Limits` of one block."""
+    low, high = zip(*map(column_limits, views), strict=True)
+    return Limits(np.concatenate(low, dtype=np.float64), np.concatenate(high, dtype=np.float64))
 
-    The rows are the numbers of values, whether views are sparse, the sums of the digits of values,
-    the leading ones first, and the sums of the products of the `PAIRS` of digits.
+
+def _unit_sums(first, views, centres, exponents, bits, power):
+    """What one block adds for the columns of all views, of shape (3, d), int64.
+
+    The rows are the numbers of values, whether the view is sparse, and the sums of
+    ``((x - centre) / 2^exponent) ** power`` in units of ``2^-bits``.
     """
-    return np.hstack([_digit_sums_of(X, place) for X, place in zip(views, places, strict=True)])
 
+    def units(offsets, exponents):
+        return np.rint(np.ldexp(offsets, -exponents) ** power * 2.0**bits).astype(np.int64)
 
-def _digit_sums_of(X, places):
-    """The `_digit_sums` of one view."""
-    n_columns, is_sparse = X.shape[1], scipy.sparse.issparse(X)
-    # The values that are summed, the column of each, and the function that sums by column
-    if is_sparse:
-        X = X[~missing_rows(X)]
-        counts = np.full(n_columns, X.shape[0])
-        values, columns = X.data, X.indices
-
-        def total(numbers):
-            return np.bincount(columns, numbers, n_columns)
-    else:
-        is_missing = np.isnan(X)
-        counts = len(X) - is_missing.sum(axis=0)
-        values, columns = np.where(is_missing, 0, X), slice(None)
-
-        def total(numbers):
-            return numbers.sum(axis=0)
-
-    # Digits are integers of at most 18 bits with the sign of their value.
-    remainder = np.ldexp(values.astype(np.float64), -DIGIT_BITS * places[columns])
-    digits = []
-    for _ in range(N_DIGITS):
-        digits.append(np.trunc(remainder))
-        remainder = (remainder - digits[-1]) * 2.0**DIGIT_BITS
-    # Sums of digits and of their products are exact in float64.
-    products = [total(digits[j] * digits[k]) for j, k in PAIRS]
-    rows = [counts, np.full(n_columns, is_sparse), *map(total, digits), *products]
-    return np.array(rows, dtype=np.int64)
-
-
-def _means_and_deviations(totals, places):
-    """Mean and standard deviation of each column, correct up to the digits that were cut."""
-    counts, _, *sums = totals.astype(object)
-    sums, products = sums[:N_DIGITS], sums[N_DIGITS:]
-    weights = [2 ** (DIGIT_BITS * (N_DIGITS - 1 - k)) for k in range(N_DIGITS)]
-    # Integers of Python have no limit, so that the difference below cancels nothing.
-    n = np.maximum(counts, 1)
-    total = sum(weight * row for weight, row in zip(weights, sums, strict=True))
-    squares = 0
-    for (j, k), row in zip(PAIRS, products, strict=True):
-        squares = squares + (1 if j == k else 2) * weights[j] * weights[k] * row
-    spread = n * squares - total * total
-    unit = DIGIT_BITS * (places - N_DIGITS + 1)
-    means = np.ldexp((total / n).astype(np.float64), unit)
-    deviations = np.ldexp(np.sqrt(spread.astype(np.float64)) / n.astype(np.float64), unit)
-    return means, deviations
+    parts = []
+    for X, centre, exponent in zip(views, centres, exponents, strict=True):
+        n, d = X.shape
+        if is_sparse := scipy.sparse.issparse(X):
+            X = X[~missing_rows(X)]
+            counts, columns = np.full(d, X.shape[0]), X.indices
+            # Entries that are not stored are zeros.
+            sums = (counts - np.bincount(columns, minlength=d)) * units(-centre, exponent)
+            np.add.at(sums, columns, units(X.data - centre[columns], exponent[columns]))
+        else:
+            offsets, is_known = X.astype(np.float64) - centre, ~np.isnan(X)
+            counts = is_known.sum(axis=0)
+            sums = np.sum(units(np.where(is_known, offsets, 0), exponent), axis=0)
+        parts.append([counts, np.full(d, is_sparse), sums])
+    return np.hstack(parts)
 
 
 def scaled(views, scalings):

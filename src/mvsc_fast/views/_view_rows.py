@@ -1,11 +1,17 @@
-"""Unit rows of a view, and the leading components of views with more columns than samples."""
+"""Unit rows of a view: of its samples, predicted from other views, and in leading components."""
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
-from ._rows import BLOCK, SMALL_BLOCK, centred, dense, row_mean, unit_rows, with_data
+from ._rows import BLOCK, SMALL_BLOCK, spread
+
+MIN_OFFSET = 1e-6  # length of a centred row, below which it is a rounding error of single precision
+IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
+MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
@@ -67,7 +73,7 @@ class ViewRows:
         """Some rows of U; the others are not computed."""
         if not self.nonnegative or self._unit is not None or self.codes is not None:
             return self.unit[rows]
-        return dense(self._rows(self._X[rows], False), np.float32)
+        return _array(self._rows(self._X[rows], False), np.float32)
 
     @property
     def centred(self):
@@ -95,6 +101,101 @@ class ViewRows:
         """Delete the arrays that new samples do not need."""
         for name in ("roots", "_unit", "_X"):
             vars(self).pop(name, None)
+
+
+def with_data(X, data):
+    """A csr matrix with the indices of X, which are shared, and with other data."""
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+def unit_rows(X):
+    """Rows of X divided by their lengths; rows whose squares vanish beside their view are zeros."""
+    if scipy.sparse.issparse(X):
+        return normalize(with_data(X, X.data.copy()), copy=False) if X.shape[0] else X
+    # scikit-learn's normalize leaves lengths below 10 eps as they are.
+    lengths = row_norms(X)
+    is_positive = lengths > np.sqrt(np.finfo(X.dtype).tiny)
+    return X / np.where(is_positive, lengths, np.inf)[:, None]
+
+
+def centred(X, mean=None):
+    """Unit rows X minus their mean row, scaled to unit length; rounding errors become zeros."""
+    offsets = X - (row_mean(X) if mean is None else mean)
+    lengths = row_norms(offsets)
+    lengths[lengths <= MIN_OFFSET] = np.inf
+    offsets /= lengths[:, None]
+    return offsets
+
+
+def row_mean(X):
+    return X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+
+
+def imputed(views, present):
+    """Predict the missing rows of each view from the other views by ridge regression.
+
+    The missing rows of a view are predicted by ::
+
+        m + Z Z_o^T (Z_o Z_o^T + I / 2)^-1 (U_o - m),
+
+    where U are the unit rows of the view, m is their mean, and o are the samples that have the
+    view. A row of Z concatenates the centred unit rows of the other views, 0 for missing ones, and
+    is scaled to unit length. If the view has no negative entries, negative predictions are set to
+    0. Views with missing rows are replaced by their unit rows, known and predicted; the others are
+    returned unchanged, and so is a view that no sample has. ``present`` is the `presence` of
+    the views.
+    """
+    if present.all():
+        return views
+    # Each view contributes centred unit rows; samples that lack it contribute zeros.
+    units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
+    means = [
+        np.asarray(U.mean(axis=0)).ravel() if U.shape[0] else np.zeros(U.shape[1], dtype=U.dtype)
+        for U in units
+    ]
+    rank = [np.cumsum(has) - 1 for has in present]
+
+    def regressors(i, samples):
+        """Rows of Z for some samples, computed without view i."""
+        parts = []
+        for j, (U, has) in enumerate(zip(units, present, strict=True)):
+            if j != i:
+                part = np.zeros((len(samples), U.shape[1]), dtype=U.dtype)
+                rows_with_view = has[samples]
+                part[rows_with_view] = _array(U[rank[j][samples[rows_with_view]]]) - means[j]
+                parts.append(part)
+        return normalize(np.hstack(parts))
+
+    # The regression of a view learns from the samples that have it, and predicts the others in
+    # blocks.
+    out = list(views)
+    for i, (has, U, mean) in enumerate(zip(present, units, means, strict=True)):
+        if has.all() or not has.any():
+            continue
+        learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
+        Z = regressors(i, learned)
+        coefficients = ridge_coefficients(Z @ Z.T, _array(U[rank[i][learned]]) - mean)
+        out[i] = np.empty(views[i].shape, dtype=U.dtype)
+        out[i][has] = _array(U)
+        missing = np.flatnonzero(~has)
+        for block in gen_batches(len(missing), BLOCK):
+            rows = missing[block]
+            out[i][rows] = (regressors(i, rows) @ Z.T) @ coefficients + mean
+        # Views without negative entries stay so, because their square roots are taken later.
+        if U.min() >= 0:
+            np.maximum(out[i], 0, out=out[i])
+    return out
+
+
+def ridge_coefficients(kernel, targets):
+    """Ridge regression coefficients ``(K + I / 2)^-1 targets``; overwrites the diagonal of K."""
+    kernel[np.diag_indices(len(kernel))] += IMPUTATION_RIDGE
+    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
+
+
+def _array(U, dtype=np.float64):
+    """An array of unit rows, none of which is missing."""
+    return np.asarray(U.toarray() if scipy.sparse.issparse(U) else U, dtype=dtype)
 
 
 def nonzero_columns(X):
@@ -142,7 +243,7 @@ def _components(U):
     """
     n, d = U.shape
     if d <= n:
-        return dense(U, np.float32), None, None
+        return _array(U, np.float32), None, None
     U = U.astype(np.float32, copy=False)
     V = leading_map(U, n_components(n, d))
     # The map is rounded to one byte for each entry, as it is stored in models.
@@ -163,7 +264,7 @@ def _short_rows(U):
     """Unit rows in at most n columns, float32, if no map to them is needed."""
     n, d = U.shape
     if d <= n:
-        return dense(U, np.float32)
+        return _array(U, np.float32)
     if n_components(n, d) < n:
         return U @ leading_map(U, n_components(n, d))
     return _coordinates(_gram(U.T))[0].astype(np.float32)
@@ -227,7 +328,7 @@ def leading_map(U, r):
         if len(independent) == 0:
             return np.zeros((d, 1), dtype=np.float32)
         factor = coordinates[independent].astype(np.float32)
-        rows = dense(U[independent], np.float32)
+        rows = _array(U[independent], np.float32)
         return scipy.linalg.solve_triangular(factor, rows, lower=True, check_finite=False).T
     if r + OVERSAMPLES < n:
         # Random numbers for the rows, because the order of columns must have no influence.

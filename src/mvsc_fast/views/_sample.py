@@ -1,0 +1,354 @@
+"""The samples that are clustered: their facts, their draw, their order and their unit rows."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
+
+from .._utils.messages import counted, warn_user
+from ._columns import warn_of_columns
+from ._facts import summarised, warn_of_zero_rows
+from ._lift import Lift, find_lift
+from ._rows import SMALL_BLOCK, filled, is_constant, mean_row, presence, spread
+from ._scaling import ColumnScaling, fit_scalings
+from ._view_rows import ViewRows, nonzero_columns, with_data
+
+KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
+SUM_BITS = 30  # after the point, of directions that are summed exactly
+MIN_PRESENT = 2  # minimum number of drawn samples that have a view
+MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
+# A view has continuous columns if there are ten values in each; this is of use in few columns.
+MIN_VALUES, VALUE_SAMPLES, MAX_CONTINUOUS_COLUMNS = 10, 1000, 100
+
+
+class DrawnView(NamedTuple):
+    """One view of the samples that were drawn, in canonical order.
+
+    Attributes
+    ----------
+    position : int
+        Its index in the source.
+    name : object
+    columns : list of str or None
+        Names of its columns before it was lifted.
+    rows : ndarray or csr_matrix of shape (m, d)
+        Scaled and lifted. Missing cells are filled, missing rows are NaN.
+    present : ndarray of shape (m,) of bool
+        Which of the samples have the view.
+    mean_row : ndarray of shape (d,)
+        The scaled row from which missing cells are filled, see `filled`.
+    nonnegative : bool
+        Whether all samples, drawn or not, are non-negative, and the view is not lifted.
+    is_constant : bool
+        Whether all rows that are not missing are equal.
+    is_continuous : bool
+        Whether the view has few columns that are not zero, each with many different values.
+    scaling, lift : ColumnScaling or None, Lift or None
+    unit : ViewRows or None
+        Unit rows of the samples that have the view; None if rows were asked for as they are.
+    """
+
+    position: int
+    name: Any
+    columns: list[str] | None
+    rows: Any
+    present: np.ndarray
+    mean_row: np.ndarray
+    nonnegative: bool
+    is_constant: bool
+    is_continuous: bool
+    scaling: ColumnScaling | None
+    lift: Lift | None
+    unit: ViewRows | None = None
+
+    @property
+    def observed(self):
+        """The rows of the samples that have the view."""
+        return self.rows if self.present.all() else self.rows[self.present]
+
+
+class Drawn(NamedTuple):
+    """Samples that were drawn, in canonical order, and what was learned of all samples.
+
+    Attributes
+    ----------
+    samples, lost : ndarray of int
+        Indices of the samples, and of those that lack all views.
+    views : list of DrawnView
+        The views that enough of the samples have.
+    equal : ndarray of shape (m,) of int
+        See `equal_samples`.
+    scalings : list of (ColumnScaling or None)
+        Those of all views of the source.
+    """
+
+    samples: np.ndarray
+    lost: np.ndarray
+    views: list[DrawnView]
+    equal: np.ndarray
+    scalings: list[ColumnScaling | None]
+
+    @property
+    def present(self):
+        """Which of the samples have each view, of shape (v, m)."""
+        return np.array([view.present for view in self.views])
+
+
+def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
+    """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
+
+    Columns are scaled, see `fit_scalings`. Unless ``unit`` is False, views are lifted, see
+    `find_lift`, and have unit rows. Samples that lack all views are not drawn, and a view that
+    fewer than two of the drawn samples have is excluded; a warning names each. Raise ValueError if
+    entries cannot be used, or more than a tenth of the cells of a view are missing.
+    """
+    # What all samples say, and whether they can be used
+    facts = summarised(source, log)
+    warn_of_zero_rows(facts, source.titles)
+    samples = np.setdiff1d(np.arange(source.n_samples), facts.lost, assume_unique=True)
+    if len(samples) < max(n_clusters, 2):
+        raise ValueError(
+            f"samples that have any view: {len(samples) or 'none'} of {source.n_samples}, but at "
+            f"least {max(n_clusters, 2)} are needed"
+        )
+
+    # The scaled rows of some samples
+    scalings = fit_scalings(source, scale, facts)
+    if count < len(samples):
+        samples = _uniform_sample(source.scaled(scalings), samples, count, seed)
+    rows = source.scaled(scalings).take(samples)
+
+    # One view after another: cells are filled, and rows lifted if their lengths matter.
+    views = []
+    for i, scaling in enumerate(scalings):
+        is_centred = scaling is not None and scaling.centres.any()
+        X, mean = rows[i], mean_row(rows[i]) * (not is_centred)
+        X = _condensed(filled(X, mean) if facts.is_partial[i] else X)
+        present = presence([X])[0]
+        rows[i] = None  # a copy of all views may not fit in memory
+        if present.sum() < MIN_PRESENT:
+            warn_user(
+                f"excluded, because fewer than {MIN_PRESENT} of the {len(present)} clustered "
+                f"samples have it: {source.titles[i]}"
+            )
+            continue
+        nonnegative = bool(facts.least[i] >= 0 and not is_centred)
+        observed = X if present.all() else X[present]
+        lift = find_lift(X, nonnegative) if unit else None
+        view = DrawnView(
+            position=i,
+            name=source.names[i],
+            columns=source.columns[i],
+            rows=X if lift is None else lift(X),
+            present=present,
+            mean_row=mean,
+            nonnegative=nonnegative and lift is None,
+            is_constant=is_constant(observed),
+            is_continuous=_is_continuous(observed),
+            scaling=scaling,
+            lift=lift,
+        )
+        views.append(view)
+
+    # The canonical order and the unit rows, again for one view after another
+    keys = row_keys([view.rows for view in views])
+    order = canonical_order([view.rows for view in views], keys)
+    for k, view in enumerate(views):
+        view = view._replace(rows=view.rows[order], present=view.present[order])
+        views[k] = view._replace(unit=ViewRows(view.observed, view.nonnegative)) if unit else view
+    if unit:
+        warn_of_columns(
+            [view.observed for view in views],
+            [view.name for view in views],
+            [view.columns for view in views],
+            [view.lift for view in views],
+        )
+    equal = equal_samples([view.rows for view in views], keys[order])
+    return Drawn(samples[order], facts.lost, views, equal, scalings)
+
+
+def _is_continuous(X):
+    """Whether all columns of a view but those of zeros are few, and have many different values."""
+    columns = nonzero_columns(X)
+    if len(columns) > MAX_CONTINUOUS_COLUMNS:
+        return False
+    values = X[spread(X.shape[0], VALUE_SAMPLES)][:, columns]
+    values = values.toarray() if scipy.sparse.issparse(values) else values
+    return bool(_count_values(values).min() >= MIN_VALUES)
+
+
+def _count_values(X):
+    """Number of different values in each column of a dense view of n > 0 rows without NaN.
+
+    Values that differ by less than a millionth of the range of their column count as one, so that
+    rounding makes no difference.
+    """
+    ordered = np.sort(X, axis=0)
+    gaps = np.diff(ordered, axis=0)
+    return 1 + (gaps > 1e-6 * (ordered[-1] - ordered[0])).sum(axis=0)
+
+
+def _condensed(X):
+    """A wide array of zeros, most of all, as a sparse matrix: all steps take a part of the time."""
+    n, d = X.shape
+    if scipy.sparse.issparse(X) or d <= n or np.count_nonzero(X) > MAX_DENSITY * n * d:
+        return X
+    return scipy.sparse.csr_matrix(X)
+
+
+def _uniform_sample(source, samples, count, seed):
+    """Some samples, ascending, drawn in an order that depends on their rows alone."""
+    # The draw is made in an order by content, so that the order of rows changes no result.
+    sums = source.sum(_of_block, direction_sums)
+    keys = np.asarray(source.per_row(_of_block, np.float64, row_keys, sums))
+    order = np.argsort(keys, kind="stable")
+    order = order[np.isin(order, samples)]
+    ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
+    return np.sort(order[ranks])
+
+
+def _of_block(first, views, function, *args):
+    """A function of the rows of one block, wherever they are."""
+    return function(views, *args)
+
+
+def canonical_order(views, keys=None):
+    """An order of the samples that depends on their contents alone.
+
+    Samples are sorted by `row_keys`, and those of equal keys by their cosines with a random
+    direction, so that samples with both in common are equal in all views.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        Rows may be NaN.
+    keys : ndarray of shape (n,), optional
+        Their `row_keys`, if they are known.
+
+    Returns
+    -------
+    ndarray of shape (n,) of int
+    """
+    keys = row_keys(views) if keys is None else keys
+    if len(np.unique(keys)) == len(keys):
+        return np.argsort(keys)
+    width = sum(X.shape[1] for X in views)
+    random = np.random.RandomState(0).standard_normal(width) * 2.0**SUM_BITS
+    return np.lexsort([row_keys(views, random), keys])
+
+
+def row_keys(views, sums=None):
+    """A number for each sample: the cosine of its row with the mean direction, summed over views.
+
+    Neither columns of zeros nor the order of columns or views change it, as it depends on inner
+    products of rows alone; nor do factors of rows, as it is rounded.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+    sums : ndarray of int, optional
+        `direction_sums` of all samples, if the views are a part of them.
+    """
+    sums = direction_sums(views) if sums is None else sums
+    ends = np.cumsum([X.shape[1] for X in views])[:-1]
+    keys = 0.0
+    for X, part in zip(views, np.split(sums, ends), strict=True):
+        mean = part / max(1.0, np.linalg.norm(part.astype(np.float64)))
+        cosines = [_row_sums(_directions(X[rows]), mean) for rows in _batches(X)]
+        # Sums of integers do not depend on the order of the views.
+        keys = keys + np.rint(np.concatenate(cosines) * 2.0**KEY_BITS)
+    return keys
+
+
+def direction_sums(views):
+    """Sums of the columns of the rows divided by their lengths, in units of 2^-30.
+
+    They are sums of integers, and thus the same for all orders and blocks of the samples.
+
+    Returns
+    -------
+    ndarray of shape (d_0 + d_1 + ...,), int64
+    """
+    sums = []
+    for X in views:
+        total = np.zeros(X.shape[1], dtype=np.int64)
+        for rows in _batches(X):
+            # Integers make sums exact, and so independent of the order of rows and blocks.
+            U = _directions(X[rows])
+            if scipy.sparse.issparse(U):
+                units = np.rint(U.data * 2.0**SUM_BITS)
+                total += np.bincount(U.indices, units, X.shape[1]).astype(np.int64)
+            else:
+                total += np.rint(U * 2.0**SUM_BITS).sum(axis=0).astype(np.int64)
+        sums.append(total)
+    return np.concatenate(sums)
+
+
+def _batches(X):
+    return gen_batches(X.shape[0], SMALL_BLOCK)
+
+
+def _directions(X):
+    """Rows divided by their lengths, in float64; zeros in place of NaN."""
+    sparse = scipy.sparse.issparse(X)
+    values = X.data if sparse else X
+    values = np.where(np.isnan(values), values.dtype.type(0), values)  # infinite ones were refused
+    X = with_data(X, values) if sparse else values
+    squares = _row_sums(X, X)
+    lengths = np.where(squares > np.finfo(X.dtype).tiny, np.sqrt(squares), np.inf)
+    if sparse:
+        return with_data(X, X.data / np.repeat(lengths, np.diff(X.indptr)))
+    return X / lengths[:, None]
+
+
+def _row_sums(X, factors):
+    """Sums of each row of X times factors, in float64, from that row alone to the last bit."""
+    if not scipy.sparse.issparse(X):
+        # A product with BLAS may round a row by its position; sums along rows do not.
+        return np.multiply(X, factors, dtype=np.float64).sum(axis=1)
+    factors = X.data if factors is X else factors[X.indices]
+    data = np.multiply(X.data, factors, dtype=np.float64)
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape) @ np.ones(X.shape[1])
+
+
+def equal_samples(views, keys):
+    """Index of the distinct direction of each sample, from 0, for samples in canonical order.
+
+    Two samples are equal if they have the same `row_keys` and, in each view, their rows of unit
+    length are equal up to rounding, or the same cells are missing.
+    """
+    # Equal keys are candidates, and only these are compared entry by entry.
+    pairs = np.flatnonzero(keys[1:] == keys[:-1])
+    for X in views:
+        if len(pairs):
+            batches = gen_batches(len(pairs), SMALL_BLOCK)
+            pairs = pairs[np.concatenate([_are_equal(X, pairs[part]) for part in batches])]
+    differs = np.ones(len(keys), dtype=np.int64)
+    differs[0] = differs[pairs + 1] = 0
+    return np.cumsum(differs)
+
+
+def _are_equal(X, rows):
+    """Whether the directions of some rows equal those of the next rows."""
+    first, second = X[rows], X[rows + 1]
+    distance = abs(_directions(first) - _directions(second)).max(axis=1)
+    if scipy.sparse.issparse(X):
+        distance = distance.toarray().ravel()
+        differs = np.not_equal(*(np.isnan(part.sum(axis=1)) for part in (first, second)))
+    else:
+        differs = (np.isnan(first) != np.isnan(second)).any(axis=1)
+    return (distance < 64 * np.finfo(X.dtype).eps) & ~differs
+
+
+def warn_of_few(equal, n_clusters):
+    """Whether there are fewer distinct samples than clusters, with a ConvergenceWarning if so."""
+    distinct = equal[-1] + 1
+    if distinct < n_clusters:
+        warn_user(
+            f"the samples have {counted(distinct, 'distinct value')}, fewer than n_clusters="
+            f"{n_clusters}: some clusters are empty, or equal samples are in different clusters",
+            ConvergenceWarning,
+        )
+    return distinct < n_clusters
