@@ -41,6 +41,14 @@ def test_examples_of_docstrings():
 
 
 @needs_bench
+def test_the_example_of_the_first_page_prints_its_output(capsys):
+    text = (BENCH.parent / "README.md").read_text(encoding="utf-8")
+    ((code, output),) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.S)
+    exec(code, {})
+    assert capsys.readouterr().out == output
+
+
+@needs_bench
 def test_every_table_names_its_script_once(tables):
     names = tables.find_tables()
     assert len(names) > 30
