@@ -74,6 +74,7 @@ html_theme_options = {
     "footer_end": ["theme-version"],
     "show_prev_next": True,
     "show_toc_level": 2,
+    "navbar_center": [],  # all pages are in the sidebar
 }
 
 
