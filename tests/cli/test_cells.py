@@ -81,14 +81,14 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys, re
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["rna.h5ad", "--views", "pca"], "view 'pca' has no 'pca': choose one of the layers"),
+        (["rna.h5ad", "--views", "pca"], "there is no 'pca': the layers are"),
         (["rna.h5ad", "all.h5mu"], "has all views: give only this file"),
         (["rna.h5ad", "--scores", "kid"], "no column 'kid'; the nearest name to 'kid' is 'kind'"),
         (["rna.h5ad", "--transpose"], "--transpose has no use for rna.h5ad"),
         (["rna.h5ad", "--labels", "out.h5mu"], "--labels out.h5mu: labels of rna.h5ad are"),
         (["damaged.h5ad"], "damaged.h5ad"),
         (["absent.h5mu"], "absent.h5mu"),
-        (["twice.h5ad"], "cells occur more than once: 'AAAC0-1'"),
+        (["twice.h5ad"], "ids are missing or occur more than once: 'AAAC0-1'"),
     ],
 )
 def test_bad_input_is_an_error(folder, args, message, refused):

@@ -43,12 +43,17 @@ def split_by_type(data):
 
 def read_anndata(X, use="X"):
     """The `Frame` of ``X``, a layer or an entry of ``obsm`` of an AnnData object."""
-    if use == "X" or use in X.layers:
+    if (use == "X" and X.X is not None) or use in X.layers:
         values, columns = X.X if use == "X" else X.layers[use], list(X.var_names)
-    else:
-        values = X.obsm[use]  # whose error names the keys
+    elif use in X.obsm:
+        values = X.obsm[use]
         columns = list(getattr(values, "columns", range(values.shape[1])))
         values = values.to_numpy() if hasattr(values, "to_numpy") else values
+    else:
+        raise ValueError(
+            f"there is no {use!r}: the layers are {shown(*X.layers) or 'none'}, and the keys of "
+            f"obsm {shown(*X.obsm) or 'none'}"
+        )
     # Only rows of csr can be read block by block from a file.
     if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
         values = values.to_memory()  # backed by a file that cannot be read by rows
