@@ -99,12 +99,3 @@ def test_results_are_shown_by_shapes_and_figures():
     assert "array" not in text and len(text) < 250
     W = mvsc_fast.similarity.self_representation(views, sparse=True)
     assert f"<{len(W)} x csr_" in repr(tlrr(W, max_iter=3))
-
-
-def test_one_view_may_be_an_array_or_a_list_in_fit_and_predict():
-    (X, *_), _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    model = methods.ConsensusTLRR(3, random_state=0)
-    labels = [model.fit(given).predict(new) for given in (X, [X]) for new in (X, [X])]
-    assert all(np.array_equal(found, labels[0]) for found in labels)
-    with pytest.raises(ValueError, match="features"):
-        model.predict(X[:, 1:])

@@ -82,8 +82,3 @@ def test_the_number_of_clustered_samples(c, max_samples, n_clustered, capsys):
     with pytest.raises(KeyboardInterrupt):
         model.fit(view)
     assert f"{n_clustered} samples" in capsys.readouterr().err
-
-
-def test_samples_are_not_fewer_than_clusters():
-    with pytest.raises(ValueError, match="max_samples=4 .*n_clusters=5"):
-        ConsensusTLRR(5, max_samples=4).fit(np.eye(9))

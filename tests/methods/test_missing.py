@@ -6,12 +6,10 @@ from functools import partial
 
 import dask.array as da
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import (
     ConsensusTLRR,
@@ -117,43 +115,27 @@ def test_missing_cells_are_filled_in_fit_and_predict(data):
 @pytest.mark.filterwarnings("ignore:view 0 lacks")
 @pytest.mark.parametrize("max_samples", ["auto", 120])
 @pytest.mark.parametrize("make", [with_gaps, lacking], ids=["cells", "rows"])
-@pytest.mark.parametrize("scale", [None, "standard"])
-def test_labels_do_not_depend_on_the_order_of_samples(data, make, max_samples, scale):
+def test_labels_do_not_depend_on_the_order_of_samples(data, make, max_samples):
     views = make(data[0], 0.05)
     order = np.random.RandomState(2).permutation(200)
-    model = ConsensusTLRR(4, max_samples=max_samples, scale=scale, random_state=0)
+    model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
     labels = model.fit(views).labels_
     np.testing.assert_array_equal(model.fit([X[order] for X in views]).labels_, labels[order])
     assert clustering_scores(data[2], labels)["acc"] >= 0.93
 
 
 @pytest.mark.filterwarnings("ignore:view 0 lacks", "ignore:clusters of noise")
-@pytest.mark.parametrize("scale", [None, "standard", "before"])
+@pytest.mark.parametrize("scale", [None, "standard"])
 def test_samples_of_noise_with_gaps_have_the_same_labels_and_scores_in_any_order(scale):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((220, 14))
     X[rng.random(X.shape) < 0.03] = np.nan
-    if scale == "before":  # the fit, which then need not scale
-        X, scale = StandardScaler().fit_transform(X), None
     order = rng.permutation(220)
     model = ConsensusTLRR(4, scale=scale, random_state=0)
     labels = model.fit_predict([X])
     np.testing.assert_array_equal(model.fit_predict([X[order]]), labels[order])
     score = label_predictability([X], labels, scale=scale)
     assert label_predictability([X[order]], labels[order], scale=scale) == score
-
-
-@pytest.mark.filterwarnings("ignore:view .* lacks")
-def test_the_unit_of_a_view_changes_no_filled_cell():
-    rng = np.random.RandomState(0)
-    y = np.arange(90) % 3
-    X = rng.uniform(1, 2, (90, 1)) * (np.eye(3, 12)[y] + 1 + 0.2 * rng.uniform(size=(90, 12)))
-    views = with_gaps([X], 0.05)
-    model = ConsensusTLRR(3, random_state=0)
-    labels = model.fit_predict(views)
-    assert adjusted_rand_score(y, labels) > 0.9
-    for unit in (2.0**-900, 2.0**500):
-        np.testing.assert_array_equal(model.fit_predict([views[0] * unit]), labels)
 
 
 def test_single_cells_of_sparse_views_cannot_be_missing():
@@ -299,25 +281,10 @@ def test_missing_rows_are_no_rows_of_zeros_and_do_not_dilute_them(counts):
     assert len(caught) == 1
 
 
-@pytest.mark.parametrize("max_samples", ["auto", 200])
-@pytest.mark.slow
-def test_sparse_views_lack_rows_as_dense_ones_do(gappy, max_samples):
-    """However the missing rows are stored."""
-    a, b, gaps, single, y = gappy
-    model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
-    labels, support = model.fit([a, b, gaps]).labels_, model.view_support_
-    predicted = model.predict([a, b, gaps])
-    assert adjusted_rand_score(y, labels) > 0.9
-    frame = pd.DataFrame.sparse.from_spmatrix(single)
-    for form in (single, scipy.sparse.csr_array(gaps), single.tocsc(), single.tocoo(), frame):
-        np.testing.assert_array_equal(model.fit([a, b, form]).labels_, labels)
-        np.testing.assert_allclose(model.view_support_, support)
-        np.testing.assert_array_equal(model.predict([a, b, form]), predicted)
-
-
 def test_sparse_chunks_of_dask_lack_rows_too(gappy):
-    a, b, gaps, single, _ = gappy
+    a, b, gaps, single, y = gappy
     expected = ConsensusTLRR(4, random_state=0).fit([a, b, gaps]).labels_
+    assert adjusted_rand_score(y, expected) > 0.9
     blocks, empty = [single[:70], single[70:]], np.empty((0, 0))
     lazy = da.concatenate(
         [da.from_array(X, chunks=(-1, -1), name=False, asarray=False, meta=empty) for X in blocks]
@@ -339,29 +306,9 @@ def test_explanations_of_sparse_views_that_lack_rows(gappy):
     assert label_predictability(dense, y) == label_predictability(sparse, y)
 
 
-@pytest.mark.parametrize("seed", [6, 7])
-def test_predicted_rows_of_wide_views_may_be_combinations_of_others(seed):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, 60)
-    wide = 0.5 * rng.normal(size=(3, 100))[y] + rng.normal(size=(60, 100))
-    narrow = rng.normal(size=(3, 10))[y] + rng.normal(size=(60, 10))
-    wide[:8], narrow[-8:] = np.nan, np.nan
-    labels = ConsensusTLRR(3, random_state=0).fit_predict([wide, narrow])
-    assert adjusted_rand_score(y, labels) > 0.3
-    assert label_predictability([wide, narrow], y) > 0.5
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_missing_row_is_no_row_of_zeros():
     rows = np.random.RandomState(0).randn(2, 100)
     second = np.repeat(np.vstack([rows, np.zeros((1, 100)), np.full((1, 100), np.nan)]), 5, axis=0)
     with pytest.warns(ConvergenceWarning, match="4 distinct values"):
         ConsensusTLRR(5, random_state=0).fit([np.tile(rows[0], (20, 1)), second])
-
-
-def test_a_view_that_two_of_many_samples_have():
-    views, y = datasets.make_multiview_subspaces(1100, 3, n_features=(8, 9, 5), random_state=0)
-    views[2][2:] = np.nan
-    model = ConsensusTLRR(3, random_state=0).fit(views)
-    assert clustering_scores(y, model.labels_)["acc"] > 0.9
-    assert model.view_support_[2] == 0 < model.view_support_[:2].min()

@@ -9,7 +9,6 @@ import scipy.sparse
 from conftest import random_similarities
 from processes import run_python
 from sklearn.datasets import make_blobs
-from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, datasets, similarity
 from mvsc_fast.methods import TSVDMSC
@@ -76,16 +75,27 @@ def test_every_affinity_and_solver(affinity, solver):
 
 
 def test_precomputed_similarities(subspaces):
-    views, _ = subspaces
-    direct = TLRR(4, random_state=0).fit(views)
+    views, y = subspaces
     W = similarity.self_representation(views)
-    precomputed = TLRR(4, affinity="precomputed", random_state=0).fit(W)
-    np.testing.assert_array_equal(precomputed.labels_, direct.labels_)
-    assert precomputed.n_features_per_view_ == [120] * 4
+    model = TLRR(4, affinity="precomputed", random_state=0)
+    labels = model.fit(W).labels_
+    np.testing.assert_array_equal(labels, TLRR(4, random_state=0).fit_predict(views))
+    assert model.n_features_per_view_ == [120] * 4
+    named = dict(zip("abcd", W, strict=True))
+    for slices, names in ((named, [*"abcd"]), (named.values(), [0, 1, 2, 3])):
+        np.testing.assert_array_equal(model.fit(slices).labels_, labels)
+        assert model.view_names_in_ == names
+    sparse = {name: scipy.sparse.csr_array(A) for name, A in named.items()}
+    np.testing.assert_array_equal(model.fit(sparse).labels_, labels)
+    assert model.view_names_in_ == [*"abcd"]
+    assert all(map(scipy.sparse.issparse, [model.affinity_matrix_, *model.tensor_]))
+    assert clustering_scores(y, labels)["acc"] >= 0.95
     W[0, 1, 2] = W[0, 2, 1] = -1
     for given in (W, [scipy.sparse.csr_array(A) for A in W]):
         with pytest.raises(ValueError, match="X: slice 0 .*2 negative"):
             TLRR(4, affinity="precomputed").fit(given)
+    with pytest.raises(ValueError, match="empty"):
+        model.fit({})
 
 
 def test_more_than_half_of_the_samples_without_neighbours_are_told():
@@ -109,28 +119,6 @@ def test_the_objective_of_sparse_results_is_that_of_dense_ones():
         L = np.stack([A.toarray() for A in thin.tensor])
         value = twin.objective(L, W, **thin.parameters)
         assert value == pytest.approx(twin.objective_of(dense, W), rel=1e-3)
-
-
-def test_precomputed_similarities_may_be_named(subspaces):
-    W = dict(zip("abcd", similarity.self_representation(subspaces[0]), strict=True))
-    model = TLRR(4, affinity="precomputed", random_state=0)
-    labels = model.fit(list(W.values())).labels_
-    sparse = {name: scipy.sparse.csr_array(A) for name, A in W.items()}
-    for slices, names in ((W, [*"abcd"]), (sparse, [*"abcd"]), (W.values(), [0, 1, 2, 3])):
-        np.testing.assert_array_equal(model.fit(slices).labels_, labels)
-        assert model.view_names_in_ == names
-    with pytest.raises(ValueError, match="empty"):
-        model.fit({})
-
-
-def test_sparse_similarities_are_never_made_dense(subspaces):
-    views, y = subspaces
-    W = similarity.self_representation(views, sparse=True)
-    model = TLRR(4, affinity="precomputed", random_state=0).fit(W)
-    assert all(map(scipy.sparse.issparse, [model.affinity_matrix_, *model.tensor_]))
-    dense = TLRR(4, affinity="precomputed", random_state=0).fit([A.toarray() for A in W])
-    assert adjusted_rand_score(model.labels_, dense.labels_) == 1
-    assert clustering_scores(y, model.labels_)["acc"] >= 0.95
 
 
 def test_accuracy_on_published_similarities(yaleb_tensor):
