@@ -10,14 +10,19 @@ import scipy.sparse
 from conftest import changed, fitted_consensus
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import mvsc_fast
-from mvsc_fast import TLRR, ConsensusTLRR, explain, label_predictability, similarity
-from mvsc_fast.explanation import _bind
+from mvsc_fast import (
+    TLRR,
+    ConsensusTLRR,
+    datasets,
+    explain,
+    label_predictability,
+    similarity,
+)
+from mvsc_fast.explanation import _bind, markers
 from mvsc_fast.methods import LMSC
-from mvsc_fast.preprocessing import ViewSplitter
 
 HALFWAY = 7
 
@@ -206,22 +211,66 @@ def test_other_estimators_are_explained(data):
     assert (explain(model, views[:1]).clusters["silhouette"] == 0).all()
 
 
-def test_a_pipeline_is_explained_by_its_last_step(data):
-    table = np.hstack(data[0][:2])
-    columns = ViewSplitter([slice(10), slice(10, None)])
-    model = make_pipeline(columns, ConsensusTLRR(3, random_state=0))
-    told = explain(model.fit(table), table)
-    assert told.title == "ConsensusTLRR: 210 samples in 3 clusters, 2 views"
-    assert told.clusters["predictable"].min() > 0.9
-    assert set(told.markers["feature"]) <= {f"x{j}" for j in range(35)}
-
-
-def test_one_cluster_and_many_are_shown(data):
+def test_the_first_of_many_clusters_are_shown(data):
     views = [X[:60] for X in data[0][:2]]
     model = KMeans(1).fit(views[0])
-    assert explain(model, [views[0]]).markers is None
     model.labels_ = np.arange(60) // 4
     assert "... 3 more rows" in str(explain(model, [views[0]]))
+
+
+# ------------------------------------------------------------------ samples that lack views
+
+
+@pytest.fixture(scope="module")
+def gappy():
+    """Three clusters; some samples lack a view, and some cells are missing."""
+    views, _ = datasets.make_multiview_subspaces(120, 3, n_features=(12, 8), random_state=0)
+    views[0][:9], views[1][20:24], views[1][30:40, 3] = np.nan, np.nan, np.nan
+    return views
+
+
+@pytest.mark.parametrize("max_samples", ["auto", 60])
+def test_samples_without_any_used_view_are_in_no_cluster(gappy, max_samples):
+    """The first two have no view, and one has only the view that few samples have."""
+    rare = np.full((120, 5), np.nan)
+    rare[40] = 1.0
+    given = {"shape": gappy[0].copy(), "colour": gappy[1].copy(), "rare": rare}
+    given["shape"][40] = given["colour"][40] = np.nan
+    given = {name: np.pad(X, ((2, 0), (0, 0)), constant_values=np.nan) for name, X in given.items()}
+    model = fitted_consensus(given, max_samples=max_samples)
+    told = explain(model, dict(reversed(given.items())))
+    assert told.views["view"].tolist() == list(given)
+    assert told.clusters["samples"].sum() == 119 and told.clusters["cluster"].tolist() == [0, 1, 2]
+    if max_samples == "auto":
+        assert told.views["samples without"].tolist() == [9, 4, 119]  # of the clustered ones
+    assert told.views["remark"][2].startswith("excluded")
+    clustered = np.flatnonzero(~np.isnan(told.samples["margin"]))
+    np.testing.assert_array_equal(clustered, np.setdiff1d(model.samples_, [0, 1, 42]))
+    assert set(told.uncertain) <= set(clustered)
+    table = markers(model, given).to_frame()
+    assert table["cluster"].unique().tolist() == [0, 1, 2]
+    assert table[table["view"] == "rare"]["effect"].isna().any()
+
+
+@pytest.mark.parametrize("question", [explain, markers])
+@pytest.mark.parametrize("max_samples", ["auto", 60])
+def test_samples_in_another_order_are_refused(gappy, question, max_samples):
+    model = fitted_consensus(gappy, max_samples=max_samples)
+    order = np.random.RandomState(1).permutation(120)
+    with pytest.raises(ValueError, match=r"other labels for \d+ %"):
+        question(model, [X[order] for X in gappy])
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")  # by scikit-learn 1.7
+@pytest.mark.parametrize("n, n_features, n_clusters", [(40, 1, 40), (40, 1, 3), (20, 2, 19)])
+def test_the_views_of_fit_are_never_refused(n, n_features, n_clusters):
+    views = [np.random.RandomState(0).random_sample((n, n_features))]
+    assert explain(fitted_consensus(views, n_clusters), views).samples.n_rows == n
+
+
+def test_a_model_that_cannot_predict_accepts_views_of_its_shape(gappy):
+    model = fitted_consensus(gappy, store="labels")
+    assert explain(model, [X[::-1] for X in gappy]).samples.n_rows == 120
 
 
 def test_what_cannot_be_explained_is_refused(consensus, data):
@@ -255,12 +304,6 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(300) % 3)
     views = [4 * np.eye(3, d)[y] * (1 + y[:, None]) + rng.standard_normal((300, d)) for d in (6, 3)]
-    whole = ConsensusTLRR(3, random_state=0).fit(views)
-    expected = explain(whole, views).samples["margin"]
-    with monkeypatch.context() as patch:
-        lifts = [_bind.find_lift(X) for X in views]
-        patch.setattr(_bind, "_lifts", lambda model, views: lifts)
-        np.testing.assert_array_equal(explain(whole, views).samples["margin"], expected)
     model = ConsensusTLRR(3, max_samples=200, random_state=0).fit(views)
     expected = explain(model, views).samples["margin"]
 
