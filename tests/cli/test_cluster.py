@@ -51,7 +51,6 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
         ("cluster a.npz --clusters few", "got 'few'"),
         ("cluster a.npz --clusters 0", "got '0'"),
         ("cluster a.npz --clusters 1_0", "got '1_0'"),
-        ("cluster a.npz --clusters resolution=1", "auto, got 'resolution=1'"),
         ("cluster a.npz --clusters 3 --seed x", "--seed: invalid int"),
     ],
 )
@@ -119,16 +118,20 @@ def accuracy(y, labels):
 
 def test_scale_clusters_auto_and_explain(tables, capsys):
     folder, frames, y = tables
+    frames = {name: 20 + 3 * frame for name, frame in frames.items()}
     frames["a"]["f0"] = 1e6 + 1e5 * frames["a"]["f0"]
     write(frames, folder)
     files = [folder / "a.csv", folder / "b.csv", "--columns", "f*", "--scale", "standard"]
-    report = folder / "new" / "r.txt"
+    report = folder / "new" / "r.html"
     _, labels = cluster(folder, *files, "--clusters", "auto", "--report", report)
     assert accuracy(y, labels) > 0.9
     err = capsys.readouterr().err
     assert "Suggested: 3 clusters, the smallest of 18 of 60 samples" in err
     assert "Other candidates: " in err
-    assert report.read_text().startswith("ConsensusTLRR: 60 samples in 3 clusters")
+    text = report.read_text(encoding="utf-8")
+    assert "ConsensusTLRR: 60 samples in 3 clusters" in text
+    assert " ".join(["mvsc-fast cluster", *map(str, files), "--clusters auto"]) in text
+    assert re.search(r"f\d+ (1\d|2\d)\.\d \((19|20)\.\d", text)  # in the units of the file
 
 
 def test_evidence_is_tested_told_and_explained_first(tables, capsys, monkeypatch):

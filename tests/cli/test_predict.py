@@ -42,50 +42,84 @@ def labelled(folder, *files, model="model.mvsc"):
     return pd.read_csv(out, index_col=0).cluster
 
 
+def summarised(folder, *files, code=0, model="model.mvsc"):
+    """The table of labels, and the summary, that the command writes with an exit code."""
+    labels, summary = folder / "labels.csv", folder / "new" / "summary.json"
+    arguments = ["--certainty", "--labels", str(labels), "--summary", str(summary)]
+    assert main(["predict", str(folder / model), *map(str, files), *arguments]) == code
+    return pd.read_csv(labels, index_col=0), json.loads(summary.read_text("utf-8"))
+
+
 def score(y, labels):
     places = [IDS.tolist().index(one) for one in labels.index]
     return metrics.clustering_scores(y[places], labels.to_numpy())["acc"]
 
 
 @pytest.mark.filterwarnings("default")
-def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys):
+def test_margins_and_a_summary_tell_unlike_samples(cohort, tmp_path, capsys, refused):
+    """Half of the new samples are noise; an exit code with a summary says so."""
     folder, tables, _ = cohort
-    rng, new = np.random.default_rng(0), {}
+    rng, files = np.random.default_rng(0), []
     for name, table in tables.items():
-        new[name] = table.iloc[100:].copy()
+        new = table.iloc[100:].copy()
         scale = table.std().to_numpy() * rng.standard_normal((25, table.shape[1]))
-        new[name].iloc[25:] = table.mean().to_numpy() + scale
-        new[name].to_csv(tmp_path / f"{name}.csv")
-    labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv")
-    out = tmp_path / "margins.csv"
-    arguments = [*map(str, (folder / "model.mvsc", tmp_path / "rna.csv", tmp_path / "mirna.csv"))]
-    assert main(["predict", *arguments, "--certainty", "--labels", str(out)]) == 0
-    found = pd.read_csv(out, index_col=0)
-    assert list(found) == ["cluster", "margin", "unlike"] and found.cluster.equals(labels)
+        new.iloc[25:] = table.mean().to_numpy() + scale
+        files.append(tmp_path / f"{name}.csv")
+        new.to_csv(files[-1])
+    found, summary = summarised(folder, *files, code=3)
+    far = found.unlike.sum()
+    assert summary["alarm"] == "changed" and summary["unlike"] == far > 10
+    told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
+    err = capsys.readouterr().err
+    assert err.count(told) == 1 and "Check that columns, units" in err
+    assert list(found) == ["cluster", "margin", "unlike"]
     assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
     assert found.margin[:25].mean() > found.margin[25:].mean() + 0.2
     assert found.unlike[:25].mean() < 0.3 < found.unlike[25:].mean()
-    far = found.unlike.sum()
-    told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
+    assert labelled(folder, *files).equals(found.cluster)  # without a summary, the exit code is 0
     err = capsys.readouterr().err
-    assert err.count(told) == 2 and "--certainty" in err  # of either call, once
+    assert err.count(told) == 1 and "--certainty" in err
+    same = tmp_path / "same.csv"
+    outputs = ["--summary", same, "--labels", same]
+    message = refused("predict", folder / "model.mvsc", *files, *outputs)
+    assert "same.csv is a folder, an input file or another output" in message
 
 
-def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
+@pytest.mark.filterwarnings("default")
+def test_new_samples_may_lack_views_and_a_summary_counts_them(cohort, tmp_path, capsys):
     folder, tables, y = cohort
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    tables["rna"].iloc[100:140].to_csv(paths[0])
+    rna = tables["rna"].iloc[100:140].copy()
+    rna.iloc[:2] = np.nan
+    rna.to_csv(paths[0])
     tables["mirna"].iloc[120:].to_csv(paths[1])
-    both = labelled(folder, *paths)
-    assert len(both) == 50 and score(y, both) > 0.9
+    table, summary = summarised(folder, *paths)
+    assert np.flatnonzero(table.cluster < 0).tolist() == [0, 1]
+    assert len(table) == 50 and score(y, table.cluster[2:]) > 0.9
+    assert summary == {
+        "samples": 50,
+        "complete": 20,
+        "unlike": table.loc[IDS[120:140]].unlike.sum(),
+        "alarm": None,
+        "without_label": 2,
+        "clusters": [(table.cluster == c).sum() for c in range(3)],
+        "version": __version__,
+    }
     err = capsys.readouterr().err
     assert "20 of 50 samples in every file" in err and "--join" not in err
-    assert " of 20 new samples with all views (" in err
-    alone = labelled(folder, f"rna={paths[0]}")
-    assert len(alone) == 40 and score(y, alone) > 0.9
-    assert "mirna is not given" in capsys.readouterr().err
+    assert f"{summary['unlike']} of 20 new samples with all views (" in err
+    assert "50 samples by cluster: 2 without a label, " in err
     swapped = labelled(folder, f"mirna={paths[1]}", f"rna={paths[0]}")
-    assert (swapped == both.loc[swapped.index]).all()
+    assert (swapped == table.cluster.loc[swapped.index]).all()
+    # A cluster without new samples is counted, and so is a view without a file.
+    some = table.index[table.cluster == 1].intersection(IDS[102:140])
+    tables["rna"].loc[some].to_csv(paths[0])
+    alone, summary = summarised(folder, f"rna={paths[0]}")
+    assert score(y, alone.cluster) > 0.9 and len(summary["clusters"]) == 3
+    assert summary["complete"] == summary["unlike"] == 0
+    err = capsys.readouterr().err
+    assert "mirna is not given" in err
+    assert "no new sample has all views, so the share of unlike" in err
 
 
 @pytest.mark.parametrize(
@@ -131,15 +165,10 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     fitted = pd.read_csv(tmp_path / "fitted.csv", index_col=0).cluster
     assert score(y, pd.concat([fitted, labels])) > 0.9
     assert "warning" not in capsys.readouterr().err
-    for part, rows in (("", slice(100)), ("new_", slice(100, None))):
-        for name in tables:
-            np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
-    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard")
-    arrays = tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy"
-    found = labelled(tmp_path, *arrays)
+    for name in tables:
+        np.save(tmp_path / f"{name}.npy", tables[name].to_numpy()[100:])
+    found = labelled(folder, tmp_path / "rna.npy", tmp_path / "mirna.npy")
     assert metrics.clustering_scores(y[100:], found.to_numpy())["acc"] > 0.9
-    capsys.readouterr()
-    assert labelled(folder, *arrays).equals(found)  # by a model of tables
     assert capsys.readouterr().err.count("warning: no column names, unlike in fit") == 1
 
 
@@ -163,60 +192,6 @@ def test_certainty_is_written_if_there_is_another_cluster(cohort, tmp_path, n, n
     assert list(table.columns) == ["cluster", *names]
     if names:
         assert (table.second != table.cluster).all() and table.certainty.between(-0.5, 1).all()
-
-
-# ------------------------------------------------------------------ summaries of regular runs
-
-
-def summarised(folder, *files, code=0, model="model.mvsc"):
-    """The table of labels, and the summary, that the command writes with an exit code."""
-    labels, summary = folder / "labels.csv", folder / "new" / "summary.json"
-    arguments = ["--certainty", "--labels", str(labels), "--summary", str(summary)]
-    assert main(["predict", str(folder / model), *map(str, files), *arguments]) == code
-    return pd.read_csv(labels, index_col=0), json.loads(summary.read_text("utf-8"))
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_summary_counts_what_a_regular_run_keeps(cohort, tmp_path, capsys):
-    folder, tables, _ = cohort
-    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    rna = tables["rna"].iloc[100:140].copy()
-    rna.iloc[:2] = np.nan
-    rna.to_csv(paths[0])
-    tables["mirna"].iloc[120:].to_csv(paths[1])
-    table, summary = summarised(folder, *paths)
-    assert summary["samples"] == 50 and summary["complete"] == 20 and summary["alarm"] is None
-    assert summary["without_label"] == 2 and summary["version"] == __version__
-    assert np.flatnonzero(table.cluster < 0).tolist() == [0, 1]
-    sizes = [(table.cluster == c).sum() for c in range(3)]
-    assert summary["clusters"] == sizes
-    assert summary["unlike"] == table.loc[IDS[120:140]].unlike.sum()
-    err = capsys.readouterr().err
-    assert f"{summary['unlike']} of 20 new samples with all views (" in err
-    assert "50 samples by cluster: 2 without a label, " in err
-    # A cluster without new samples is counted, and so is a view without a file.
-    some = table.index[table.cluster == 1].intersection(IDS[102:140])
-    tables["rna"].loc[some].to_csv(paths[0])
-    table, summary = summarised(folder, f"rna={paths[0]}")
-    assert len(summary["clusters"]) == 3 and summary["complete"] == summary["unlike"] == 0
-    assert "no new sample has all views, so the share of unlike" in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("default")
-def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsys, refused):
-    folder, tables, _ = cohort
-    for name, table in tables.items():
-        (50 * table.iloc[100:]).to_csv(tmp_path / f"{name}.csv")
-    files = tmp_path / "rna.csv", tmp_path / "mirna.csv"
-    table, summary = summarised(folder, *files, code=3)
-    assert summary["alarm"] == "changed" and summary["unlike"] == table.unlike.sum() > 10
-    assert "Check that columns, units" in capsys.readouterr().err
-    assert labelled(folder, *files).equals(table.cluster)  # without it, the exit code is 0
-    arguments = ["predict", str(folder / "model.mvsc"), *map(str, files), "--summary"]
-    same = str(tmp_path / "same.csv")
-    assert "same.csv is a folder, an input file or another output" in refused(
-        *arguments, same, "--labels", same
-    )
 
 
 @pytest.mark.filterwarnings("default")
