@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import typed_program
-from docsections import entries, sections
 
 import mvsc_fast
+from mvsc_fast import datasets, methods
 
 PUBLIC = {
     "mvsc_fast": (
@@ -57,6 +57,31 @@ def test_public_names(name):
     assert sorted(module.__all__) == sorted(PUBLIC[name].split())
     for public in module.__all__:
         assert getattr(module, public).__doc__, public  # its own: classes do not inherit it
+
+
+def sections(docstring):
+    """Text of each section of a numpydoc docstring by its title."""
+    parts = re.split(r"^([A-Z][\w ]*)\n-+\n", inspect.cleandoc(docstring), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def entries(text):
+    """Entry of each name of a section such as Parameters."""
+    by_name = {}
+    for entry in re.split(r"\n(?=\S)", text.strip()):
+        names = entry.split("\n")[0].split(" : ")[0]
+        by_name |= {name: entry for name in names.split(", ") if name}
+    return by_name
+
+
+@pytest.mark.parametrize("estimator", methods.ESTIMATORS.values())
+def test_every_parameter_and_attribute_is_documented(estimator):
+    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
+    model = estimator(3, scale="standard").fit(views)
+    learned = {name for name in vars(model) if name.endswith("_")}
+    described = sections(estimator.__doc__)
+    assert learned == set(entries(described["Attributes"])) - {"feature_names_in_"}  # of frames
+    assert set(model.get_params(deep=False)) == set(entries(described["Parameters"]))
 
 
 def documented_defaults():

@@ -6,8 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from conftest import fitted
-from docsections import entries, sections
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -62,32 +60,6 @@ def test_a_model_saved_by_another_version_warns():
     with pytest.warns(UserWarning, match=f"mvsc_fast {other}.*{version}"):
         again = pickle.loads(saved.replace(version.encode(), other.encode()))
     assert vars(again).keys() == vars(model).keys()
-
-
-@pytest.mark.parametrize(
-    "estimator", [*ESTIMATORS, methods.TRPCA(3, affinity="precomputed")], ids=repr
-)
-def test_every_view_has_its_support_of_the_labels(estimator):
-    rng, y = np.random.RandomState(0), np.arange(90) % 3
-    views = [np.take(rng.randn(3, d) * 4, y, 0) + rng.randn(90, d) for d in (10, 20, 30)]
-    views.append(rng.randn(90, 20))  # noise
-    if estimator.get_params().get("affinity") == "precomputed":
-        views = mvsc_fast.similarity.nearest_neighbors(views)
-    model = fitted(clone(estimator).set_params(random_state=0), views)
-    support = model.view_support_
-    assert support.shape == (4,) and 0 <= support.min()
-    if not isinstance(estimator, (methods.SCMV3DT, methods.LMSC)):  # which do not find y
-        assert (support[:3] > 0.5).all() and support[3] < 0.15
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
-def test_every_parameter_and_attribute_is_documented(estimator):
-    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
-    model = clone(estimator).set_params(scale="standard").fit(views)
-    learned = {name for name in vars(model) if name.endswith("_")}
-    described = sections(estimator.__doc__)
-    assert learned == set(entries(described["Attributes"])) - {"feature_names_in_"}  # of frames
-    assert set(estimator.get_params(deep=False)) == set(entries(described["Parameters"]))
 
 
 def test_results_are_shown_by_shapes_and_figures():

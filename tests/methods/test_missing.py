@@ -138,12 +138,6 @@ def test_samples_of_noise_with_gaps_have_the_same_labels_and_scores_in_any_order
     assert label_predictability([X[order]], labels[order], scale=scale) == score
 
 
-def test_single_cells_of_sparse_views_cannot_be_missing():
-    X = scipy.sparse.csr_array([[1.0, np.nan], [2, 3], [4, 5]])
-    with pytest.raises(ValueError, match="nan in row 0, column 1: .* dense"):
-        ConsensusTLRR(2).fit([X])
-
-
 def test_samples_without_any_view_are_too_few(data):
     views, y = data[0], np.arange(200) % 4
     gaps = [np.full_like(X, np.nan) for X in views]

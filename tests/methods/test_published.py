@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from conftest import FULL, fitted, recovered
 
-from mvsc_fast import TLRR
-from mvsc_fast.methods import AWP, ETLMSC, LMSC, SNN, TSVDMSC, DiMSC
+from mvsc_fast.methods import ETLMSC, SNN, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers import tlrr
 from mvsc_fast.spectral import fuse, spectral_labels
@@ -56,26 +55,3 @@ def test_etlmsc(load_shared):
     tensor = learned(ETLMSC(10, lam=0.0055, sample_transform="dft", axis=1), views)
     scores = mean_scores(fuse(tensor, keep_diagonal=True), y)
     assert scores["acc"] >= 0.94 and scores["nmi"] >= 0.96
-
-
-def test_lmsc(yaleb):
-    views, y = yaleb
-    S = fuse(learned(LMSC(10, random_state=0), views), keep_diagonal=True)
-    assert mean_scores(S, y)["acc"] >= 0.45
-
-
-@pytest.mark.parametrize(
-    ("model", "least"),
-    [(DiMSC(10, random_state=0), 0.4), (AWP(10, init="pivots"), 0.5), (AWP(10, init="axes"), 0.48)],
-    ids=repr,
-)
-def test_estimators(yaleb, model, least):
-    views, y = yaleb
-    assert clustering_scores(y, model.fit_predict(views))["acc"] >= least
-
-
-def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
-    views, y = load_shared("orl_3view", seed=0)
-    graph = TSVDMSC(40, lam=0.5, sample_transform=TLRR(40))
-    model = TLRR(40, affinity=graph, n_neighbors=8, random_state=0)
-    assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.85

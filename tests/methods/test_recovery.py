@@ -8,7 +8,6 @@ from reference import recovery as twin
 
 from mvsc_fast import TLRR, datasets
 from mvsc_fast.methods import ESTIMATORS, ETLMSC, LMSC, LTMSC, SNN, TRPCA
-from mvsc_fast.solvers import tlrr
 
 
 @pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 12), (3, 30), (4, 10), (5, 7), (3, 2)])
@@ -43,19 +42,6 @@ def test_snn_equals_its_twin(v, n, weights):
     assert result.n_iter_ == n_iter and result.converged_
     np.testing.assert_allclose(result.tensor_, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
     np.testing.assert_array_equal(W, before)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"omega1": 0.3, "alpha": 7.0, "n_neighbors": 8}, {"lam": 5.0, "solver": "ialm"}],
-    ids=["dual", "as published"],
-)
-def test_the_estimator_learns_what_the_function_returns(parameters, subspaces):
-    model = TLRR(3, **parameters).fit(subspaces[0])
-    result = tlrr(model.similarity_, **parameters)
-    np.testing.assert_array_equal(model.tensor_, result.tensor)
-    assert model.n_iter_ == result.n_iter and model.converged_ == result.converged
-    np.testing.assert_array_equal(model.history_["residual"], result.history["residual"])
 
 
 LEARNERS = [
