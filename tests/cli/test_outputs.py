@@ -58,12 +58,6 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
     assert found.stdout.startswith("sample,cluster\n0,")
 
 
-def test_outputs_are_checked_before_files_are_read(tmp_path, refused):
-    (tmp_path / "damaged.npz").write_bytes(b"no archive")
-    arguments = [tmp_path / "damaged.npz", "--clusters", "3", "--save", tmp_path / "m.pkl"]
-    assert "m.pkl: models have the suffix .mvsc" in refused("cluster", *arguments)
-
-
 def test_letters_that_a_terminal_does_not_have_are_escaped(tmp_path, monkeypatch):
     views, _ = datasets.make_multiview_subspaces(30, 2, random_state=0)
     ids = pd.Index(["\u6f22", *(f"s{i}" for i in range(29))], name="id")

@@ -8,7 +8,7 @@ from reference.etlmsc import etlmsc as etlmsc_twin
 from reference.latent import drawer
 from reference.lmsc import lmsc as lmsc_twin
 from reference.lt_msc import lt_msc as lt_msc_twin
-from reference.scmv_3dt import equal_features
+from reference.scmv_3dt import equal_features, objective
 from reference.scmv_3dt import scmv_3dt as scmv_3dt_twin
 from reference.tsvd_msc import tsvd_msc as tsvd_msc_twin
 
@@ -112,6 +112,19 @@ def test_scmv_3dt_equals_its_twin(n, dims, features):
     Z, n_iter = scmv_3dt_twin(equal_features(views, features), 0.5, 0.02, 0.1)
     assert model.n_iter_ == n_iter
     np.testing.assert_allclose(model.representation_, Z, atol=1e-8)
+
+
+def test_the_twin_of_scmv_3dt_approaches_the_minimum_of_the_objective():
+    """Slow growth of the penalty; no nearby tensor may be better."""
+    X = equal_features(random_views(8, (5, 6, 5)), "pca")
+    weights = {"lam": 0.5, "alpha": 0.02, "beta": 0.1}
+    Z, _ = scmv_3dt_twin(X, **weights, rho=1.01, mu=0.5, max_iter=2000)
+    value = objective(Z, X, **weights)
+    rng = np.random.default_rng(0)
+    for scale in (1e-1, 1e-2, 1e-3):
+        for _ in range(20):
+            other = Z + scale * rng.standard_normal(Z.shape)
+            assert objective(other, X, **weights) >= value - 1e-5
 
 
 @pytest.mark.parametrize("lam", [0.02, 0.1, 2.0])
