@@ -159,8 +159,13 @@ def test_samples_without_a_label(tables, capsys):
     out, err = capsys.readouterr()
     assert "59 samples by cluster" in out and out.count("\n") == 7
     assert "60 samples by cluster: 1 without a label, " in err
-    certainty = pd.read_csv(folder / "out/deep/labels.csv").certainty
-    assert np.flatnonzero(certainty.isna()).tolist() == [7] and certainty.max() <= 1
+    table = pd.read_csv(folder / "out/deep/labels.csv", index_col=0)
+    assert list(table) == ["cluster", "certainty", "second"]
+    assert np.flatnonzero(table.certainty.isna()).tolist() == [7]
+    assert table.certainty.drop(IDS[7]).between(-0.5, 1).all()
+    assert (table.second != table.cluster).all()
+    cluster(folder, *files[:2], "--clusters", 1, "--certainty")  # without another cluster
+    assert list(pd.read_csv(folder / "out/deep/labels.csv", index_col=0)) == ["cluster"]
 
 
 @pytest.mark.filterwarnings("default")

@@ -183,17 +183,6 @@ def test_each_file_has_a_column_of_ids_of_its_own(cohort, tmp_path):
     assert alone.index.name == "plate" and alone.index.tolist() == IDS[:100].tolist()
 
 
-@pytest.mark.parametrize(("n", "names"), [(3, ["certainty", "second"]), (1, [])])
-def test_certainty_is_written_if_there_is_another_cluster(cohort, tmp_path, n, names):
-    files, path = [str(cohort[0] / f"{name}.csv") for name in cohort[1]], tmp_path / "l.csv"
-    words = ["--clusters", str(n), "--scale", "standard", "--certainty", "--labels", str(path)]
-    assert main(["cluster", *files, *words]) == 0
-    table = pd.read_csv(path, index_col=0)
-    assert list(table.columns) == ["cluster", *names]
-    if names:
-        assert (table.second != table.cluster).all() and table.certainty.between(-0.5, 1).all()
-
-
 @pytest.mark.filterwarnings("default")
 def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
     views, y = datasets.make_multiview_subspaces(600, 4, random_state=0)

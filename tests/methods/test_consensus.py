@@ -173,6 +173,19 @@ def test_many_clusters_are_found_by_few_candidates(ratio):
     assert len(table["labels"]) == 12 and set(table["graph"]) == {"unit", "centred", "none"}
 
 
+def test_wide_arrays_of_zeros_are_sparse_views():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    words = rng.dirichlet(np.full(400, 0.05), size=(2, 3))
+    views = [np.array([rng.multinomial(30, p[k]) for k in y], dtype=float) for p in words]
+    dense = ConsensusTLRR(3, random_state=0).fit(views)
+    sparse = ConsensusTLRR(3, random_state=0).fit([scipy.sparse.csr_array(X) for X in views])
+    assert clustering_scores(y, dense.labels_)["acc"] == 1
+    for name in ("predictability", "modularity", "labels"):
+        np.testing.assert_array_equal(dense.candidates_[name], sparse.candidates_[name])
+    np.testing.assert_array_equal(dense.predict_margin(views), sparse.predict_margin(views))
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("n_columns", [20, 60])
 def test_joined_views_count_alike_however_many_columns_they_have(n_columns):

@@ -14,12 +14,10 @@ from mvsc_fast.methods import ESTIMATORS, ETLMSC, LMSC, LTMSC, SNN, TRPCA
 @pytest.mark.parametrize("lam", [0.02, 0.1, 0.4])
 def test_trpca_equals_its_twin(v, n, lam):
     W = random_similarities(v, n)
-    before = W.copy()
     result = recovered(TRPCA, W, lam=lam)
     L, _, n_iter = twin.trpca(W, lam)
     assert result.n_iter_ == n_iter and result.converged_
     np.testing.assert_allclose(result.tensor_, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
-    np.testing.assert_array_equal(W, before)
 
 
 def test_trpca_with_other_bases_of_the_views():
@@ -36,12 +34,10 @@ def test_trpca_with_other_bases_of_the_views():
 @pytest.mark.parametrize("weights", [(0.5, 0.5), (2.0, 0.3), (1.0, 8.0), (3.0, 0.0)], ids=str)
 def test_snn_equals_its_twin(v, n, weights):
     W = random_similarities(v, n)
-    before = W.copy()
     result = recovered(SNN, W, weights=weights)
     L, _, n_iter = twin.snn(W, (weights[0], *weights))
     assert result.n_iter_ == n_iter and result.converged_
     np.testing.assert_allclose(result.tensor_, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
-    np.testing.assert_array_equal(W, before)
 
 
 LEARNERS = [
