@@ -102,14 +102,12 @@ def plain(form):
     return tuple("csr" if kind in SPARSE else "C array" for kind in kinds)
 
 
-def converted(views, kinds, ids, columns, folder):
-    """Views in the given forms, with files in a folder; None remains.
-
-    ``ids`` and ``columns`` have, for each view, the numbers of its samples and columns.
-    """
+def converted(views, kinds, folder):
+    """Views in the given forms, with ids, names of columns and files in a folder; None remains."""
     found = []
-    for i, (X, kind, rows, own) in enumerate(zip(views, kinds, ids, columns, strict=True)):
-        names = [f"{COLUMNS}{i}_{j}" for j in own]
-        index = pd.Index([f"{IDS}{k}" for k in rows])
-        found.append(None if X is None else FORMS[kind](X, names, index, folder))
+    for i, (X, kind) in enumerate(zip(views, kinds, strict=True)):
+        if X is not None:
+            names = [f"{COLUMNS}{i}_{j}" for j in range(X.shape[1])]
+            X = FORMS[kind](X, names, pd.Index([f"{IDS}{k}" for k in range(len(X))]), folder)
+        found.append(X)
     return found
