@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvsc_fast import (
     ConsensusTLRR,
-    SavedPredictor,
     explain,
     explanation,
     label_predictability,
@@ -150,18 +149,7 @@ def saved(model, new):
     return attributes(copy), np.asarray(copy.predict(new))
 
 
-def from_file(model, new, path):
-    """Labels of the predictor that the model writes; a view that is None is a row of NaN."""
-    views = [
-        np.full((NEW, d), np.nan) if X is None else X for X, d in zip(new, WIDTHS, strict=True)
-    ]
-    model.to_native(path)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "no column names, unlike in fit")
-        return SavedPredictor(path).predict(views[: len(model.view_names_in_)])
-
-
-WITH_MODEL = ("predict", "explain", "markers", "save and load", "native")
+WITH_MODEL = ("predict", "explain", "markers", "save and load")
 QUESTIONS = ("fit", *WITH_MODEL, "suggest_n_clusters", "label_predictability")
 
 
@@ -185,7 +173,6 @@ def answers(condition, kinds, folder, questions):
             asked, max_clusters=3, random_state=0, n_threads=1, **problem.parameters
         ),
         "label_predictability": lambda: label_predictability(asked, np.arange(N) % 3),
-        "native": lambda: from_file(model, problem.new, folder / "model.mvsc"),
         "save and load": lambda: saved(model, new),
     }
     return {name: fit if name == "fit" else outcome(asking[name]) for name in questions}
@@ -326,20 +313,6 @@ def test_a_form_has_the_results_of_plain_views(form, condition, expected, tmp_pa
         if broken is not None:
             wrong.append(f"{form} | {question} | {condition}: {broken}")
     assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_plain_views_agree_with_each_other(condition, expected):
-    """Sparse views have the labels of dense ones, and a file those of its model."""
-    dense = expected("C array", condition)
-    predicted = dense["predict"]["result"]
-    assert dense["native"]["result"] == predicted
-    if condition not in ("missing cells", "scaled columns"):  # sparse columns are not centred
-        sparse = expected("csr", condition)
-        for question in ("predict", "label_predictability"):
-            assert sparse[question] == dense[question]
-        for part in ("labels_", "samples_", "views_used_"):
-            assert sparse["fit"]["result"][part] == dense["fit"]["result"][part]
 
 
 @pytest.mark.parametrize("form", sorted(NAMED))

@@ -124,6 +124,9 @@ def test_a_comparison_is_printed_and_written_for_latex(subspaces):
     assert f"random & {spread.replace('±', '$' + chr(92) + 'pm$')} & " in latex
     assert {line.count(" & ") for line in lines if "&" in line} == {7}
     assert lines[0] == r"\begin{tabular}{lccccccc}" and lines[-1] == r"\end{tabular}"
+    table = compare({("a<5", 1): AWP(3)}, views, y)
+    assert table.to_frame()["method"].tolist() == [("a<5", 1)]
+    assert r"a\textless{}5" in table.to_latex()
 
 
 def test_bad_comparisons(subspaces):
@@ -138,10 +141,3 @@ def test_bad_comparisons(subspaces):
         compare({"a": TLRR(3)}, views, [np.nan, *y[1:]])
     with pytest.raises(ValueError, match="60 labels.* 59"):
         compare({"a": Random(3)}, views, y[1:])
-
-
-def test_tuples_and_signs_are_names_of_methods(subspaces):
-    views, y = subspaces
-    table = compare({("a<5", 1): AWP(3), ("a", 2): AWP(3)}, views, y)
-    assert table.to_frame()["method"].tolist() == [("a<5", 1), ("a", 2)]
-    assert r"a\textless{}5" in table.to_latex()

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 from conftest import fitted
-from reference.prediction import fields
 from reference.prediction import scores as reference
 
 from mvsc_fast import ConsensusTLRR, datasets
@@ -127,30 +126,6 @@ def test_a_predictor_survives_pickling_and_reads_rows_at_any_address():
     expected = predictor.scores(views)
     again = pickle.loads(pickle.dumps(predictor))
     assert again.scores([shifted(X) for X in views]).tobytes() == expected.tobytes()
-
-
-def test_a_file_has_the_arrays_of_a_model(tmp_path):
-    views, y = datasets.make_multiview_subspaces(300, 4, n_features=(3, 400), random_state=0)
-    views[0] += 5 * y[:, None]
-    views.insert(1, np.ones((300, 3)))  # a constant view is not used
-    with pytest.warns(UserWarning, match="view 1"):
-        model = ConsensusTLRR(4, random_state=0).fit(views)
-    model.to_native(tmp_path / "model.mvsc")
-    head, known = fields(np.fromfile(tmp_path / "model.mvsc", np.uint8))
-    assert head["n_inputs"] == 3 and [view["input"] for view in known] == [0, 2]
-    n, L, c = 300, head["n_landmarks"], 4
-    assert head["n_clusters"] == c and head["scale_neighbors"] == 10
-    for view, (width, d) in zip(known, ((3, 4), (400, n)), strict=True):
-        shapes = {"mean": (d,), "landmarks": (L, d), "scales": (L,), "coefficients": (d, c)}
-        shapes |= {"fill": (L, d), "mean_row": (width,)}
-        assert {name: view[name].shape for name in shapes} == shapes
-        assert view["n_features"] == width and view["d"] == d
-        squares = (view["landmarks"].astype(float) ** 2).sum(axis=1)
-        np.testing.assert_allclose(view["squares"], squares, rtol=1e-5)
-    assert known[0]["codes"] is None and known[0]["steps"] is None
-    assert known[0]["lift"].shape == (4,) and known[1]["lift"] is None
-    assert known[1]["codes"].shape == (400, n) and known[1]["steps"].shape == (400,)
-    assert head["kernel_coefficients"].shape == (L, c)
 
 
 def test_names_without_an_end_are_refused(tmp_path):

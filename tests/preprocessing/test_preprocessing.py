@@ -7,16 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from mvsc_fast import ConsensusTLRR, metrics
+from mvsc_fast import ConsensusTLRR
 from mvsc_fast.preprocessing import ViewSplitter
 from mvsc_fast.views import missing
 
@@ -177,12 +175,3 @@ def test_names_and_ids_are_kept_in_data_frames():
         assert view.index.equals(frame.index) and list(view) == ["age"]
     splitter.set_output(transform="default")
     assert isinstance(splitter.transform(frame)["person"], np.ndarray)
-
-
-def test_a_table_is_clustered_in_a_pipeline():
-    X, y = load_wine(return_X_y=True)
-    model = make_pipeline(
-        StandardScaler(), ViewSplitter([slice(6), slice(6, 13)]), ConsensusTLRR(3, random_state=0)
-    )
-    labels = clone(model).fit(X)[-1].labels_
-    assert metrics.clustering_scores(y, labels)["acc"] > 0.94

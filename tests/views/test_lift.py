@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 import reference.predictability as twin
 import scipy.sparse
-from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import scale
 
 from mvsc_fast import ConsensusTLRR, datasets, label_predictability
 from mvsc_fast.views._lift import centre_rows, correlation_of_lengths, find_lift, fit_lift
@@ -116,14 +114,6 @@ def test_unit_origin_and_empty_columns_change_no_cluster():
         [np.hstack([np.full((200, 1), 7.0), X]) for X in views],
     ):
         assert adjusted_rand_score(model.fit(other).labels_, labels) == 1
-
-
-def test_an_empty_column_beside_continuous_ones_changes_no_label():
-    X = scale(load_wine().data)
-    views, model = [X[:, :6], X[:, 6:]], ConsensusTLRR(3, random_state=0)
-    labels = model.fit(views).labels_
-    wider = [np.hstack([view, np.zeros((len(X), 1))]) for view in views]
-    np.testing.assert_array_equal(model.fit(wider).labels_, labels)
 
 
 def test_correlation_is_that_of_its_definition():

@@ -96,11 +96,6 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
         ((4, slice(2, None)), NAN, scipy.sparse.csr_array, "nan in row 4, column 2"),
         ((7, [0, 1]), [np.inf, -np.inf], np.asarray, "inf in row 7, column 0"),
     ],
-    ids=[
-        "missing cell of a sparse row",
-        "most of a sparse row",
-        "infinite cells that cancel",
-    ],
 )
 def test_cells_that_cannot_be_filled_are_refused(views, cells, values, wrap, message):
     views[0][cells] = values
@@ -118,15 +113,7 @@ def test_a_subsample_depends_on_the_seed(views):
     assert set(first.samples_) != set(second.samples_)
 
 
-def test_as_many_samples_as_clusters_are_enough():
-    """None of them has a neighbour."""
-    assert len(set(fitted_consensus([np.eye(3, 5)], 3).labels_)) == 3
-
-
 def test_rows_that_vanish_beside_their_view_are_zeros(views):
-    W = similarity.nearest_neighbors(views[:2])
-    huge = similarity.nearest_neighbors([views[0] * 2.0**600, views[1] * 2.0**-600])
-    np.testing.assert_array_equal(huge, W)
     tiny, zero = views[1].copy(), views[1].copy()
     tiny[2], zero[2] = 1e-200, 0
     np.testing.assert_array_equal(*map(similarity.self_representation, ([tiny], [zero])))

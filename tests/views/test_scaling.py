@@ -1,18 +1,16 @@
-"""Columns in standard units: exact means and deviations, for fits, predictions and model files."""
+"""Columns in standard units: exact means and deviations, for fits and predictions."""
 
-import pickle
 from fractions import Fraction
 
 import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
-from reference.prediction import fields
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import mvsc_fast
-from mvsc_fast import TLRR, ConsensusTLRR, SavedPredictor, datasets, explain, methods
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, methods
 
 N = 300
 
@@ -41,22 +39,6 @@ def test_labels_are_those_of_standard_scaler(views, max_samples):
     for (means, deviations), scaler in zip(model.scaling_, scalers, strict=True):
         np.testing.assert_allclose(means, scaler.mean_, rtol=1e-12, atol=1e-12 * means.max())
         np.testing.assert_allclose(deviations, scaler.scale_, rtol=1e-12)
-
-
-def test_a_model_and_its_files_scale_new_samples(views, tmp_path):
-    model = fitted(views)
-    model.to_native(tmp_path / "model.mvsc")
-    again, file = pickle.loads(pickle.dumps(model)), SavedPredictor(tmp_path / "model.mvsc")
-    expected = model.predict_margin(views, return_unlike=True)
-    for other in (again, file):
-        np.testing.assert_array_equal(other.predict(views), model.predict(views))
-        for a, b in zip(other.predict_margin(views, return_unlike=True), expected, strict=True):
-            np.testing.assert_array_equal(a, b)
-    assert (model.predict(views) == model.labels_).mean() > 0.97
-    _, known = fields(file.predictor_.model.image)
-    for view, (means, deviations) in zip(known, model.scaling_, strict=True):
-        np.testing.assert_array_equal(view["centres"], means)
-        np.testing.assert_array_equal(view["deviations"], deviations)
 
 
 @pytest.mark.parametrize("method", ["TLRR", "AWP", "TSVDMSC"])

@@ -130,8 +130,6 @@ def test_names_of_frames_are_learned_and_compared(frames):
     np.testing.assert_array_equal(model.predict(turned), model.predict(frames))
     with pytest.raises(ValueError, match="dict has the views 'a', 'c', but fit had 'a', 'b'"):
         model.predict({"a": frames["a"], "c": frames["b"]})
-    with pytest.raises(ValueError, match="columns of view 'a' are not .* in another order"):
-        model.predict({**frames, "a": frames["a"].iloc[:, ::-1]})
     with pytest.raises(ValueError, match="view 'b' .* without 'b0' and with 'c'"):
         model.predict({**frames, "b": frames["b"].rename(columns={"b0": "c"})})
     unnamed = {"a": frames["a"].set_axis(range(6), axis=1), "b": frames["b"].to_numpy()}
@@ -147,11 +145,6 @@ def test_names_of_frames_are_learned_and_compared(frames):
             model.predict(single)
     alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])
     assert list(alone.feature_names_in_) == list(frames["a"])
-    # A list of a single view, and the view itself, are the same new samples.
-    model = fitted(ConsensusTLRR(3, random_state=0), [frames["a"]])
-    np.testing.assert_array_equal(model.predict(frames["a"]), model.predict([frames["a"]]))
-    with pytest.raises(ValueError, match="in another order"):
-        model.predict(frames["a"].iloc[:, ::-1])
 
 
 def test_rows_of_frames_must_be_the_same_samples(frames):
@@ -201,15 +194,12 @@ def test_kinds_of_numbers_in_frames():
     assert check_views(pd.DataFrame(np.ones((2, 2), dtype=np.float32)))[0].dtype == np.float32
 
 
-def test_tables_of_other_packages():
+def test_columns_of_other_tables_that_are_no_numbers_are_refused():
     pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-    table = pa.table({"x": [1.0, 2.0, 3.0], "y": [1, 0, 2]})
-    for given in (table, pl.from_arrow(table)):
-        np.testing.assert_array_equal(check_views([given])[0], [[1, 1], [2, 0], [3, 2]])
-    with pytest.raises((TypeError, ValueError), match="view 0"):
-        check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
-    with pytest.raises((TypeError, ValueError), match="view 0"):
-        check_views([pl.DataFrame({"z": [datetime.date(2024, 1, 1)] * 3})])
+    dates = [datetime.date(2024, 1, 1)] * 3
+    for table in (pa.table({"x": [1, 2, 3], "z": ["a", "b", "c"]}), pl.DataFrame({"z": dates})):
+        with pytest.raises((TypeError, ValueError), match="view 0"):
+            check_views([table])
 
 
 def test_align(frames):
