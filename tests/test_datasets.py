@@ -18,14 +18,6 @@ def test_handwritten_digits():
     assert "CC BY 4.0" in files("mvsc_fast").joinpath("datasets/data/README.md").read_text()
 
 
-def test_handwritten_equals_the_shared_copy(load_shared):
-    views, y = datasets.load_handwritten()
-    shared_views, shared_y = load_shared("handwritten")
-    np.testing.assert_array_equal(y, shared_y)
-    for X, expected in zip(views, shared_views, strict=True):
-        np.testing.assert_allclose(X, expected, rtol=5.1e-5, atol=1e-7)  # five digits
-
-
 def test_subspaces_have_the_rank_and_the_quality_asked_for():
     views, y = SUBSPACES(
         120, 4, n_features=(20, 30), subspace_dim=2, noise=0.0, quality=(1.0, 0.5), random_state=0

@@ -150,22 +150,17 @@ def test_the_sentence_follows_the_numbers(result):
 
 
 def test_the_text_has_the_modularities_and_a_line_for_each_view(result):
-    sentence, modularities, *views = str(result).splitlines()
-    assert sentence == result.sentence
-    for value in (result.observed, result.null.mean(), result.null.max()):
-        assert f" {value:.2f}" in modularities
-    assert ["'a'" in views[0], "'b'" in views[1], len(views)] == [True, True, 2]
-
-
-def test_the_text_says_what_looks_like_clusters_where_structure_is_found(result):
-    sure = replace(result, p_value=0.05)
-    for test, is_told in (
-        (sure, True),
-        (replace(sure, p_value=0.051), False),
-    ):
-        told = [line for line in str(test).splitlines() if "batches" in line]
-        assert len(told) == is_told, test
+    """And what looks like clusters, where structure is found."""
+    for test, n_told in ((replace(result, p_value=0.05), 1), (replace(result, p_value=0.051), 0)):
+        sentence, modularities, *views = str(test).splitlines()
+        assert sentence == test.sentence
+        for value in (test.observed, test.null.mean(), test.null.max()):
+            assert f" {value:.2f}" in modularities
+        told = [line for line in views if "batches" in line]
+        assert len(told) == n_told and len(views) == 2 + n_told
         assert all(word in line for line in told for word in ("continuum", "repeated samples"))
+        named = [line for line in views if line not in told]
+        assert "'a'" in named[0] and "'b'" in named[1]
 
 
 def test_the_picture_has_a_row_for_all_views_and_for_each(result):

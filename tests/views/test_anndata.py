@@ -64,7 +64,7 @@ def mudata_of(modalities):
 def test_fits_of_anndata_and_mudata_are_those_of_their_arrays(arrays, modalities):
     plain = ConsensusTLRR(3, random_state=0).fit(arrays)
     mdata = mudata_of(modalities)
-    for given in (mdata, modalities):
+    for given in (mdata, modalities, list(modalities.values())):
         model = ConsensusTLRR(3, random_state=0).fit(given)
         np.testing.assert_array_equal(model.labels_, plain.labels_)
         assert [names[0] for names in model.feature_names_in_] == ["rna0", "atac0"]

@@ -9,7 +9,7 @@ from conftest import fitted_consensus
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import check_views
-from mvsc_fast.views._row_source import RowSource, block_rows
+from mvsc_fast.views._row_source import RowSource
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +78,6 @@ def test_a_data_frame_may_have_a_column_of_any_name(views):
     frame = pd.DataFrame(views[0][:, :2], columns=["__dask_graph__", "__dataframe__"])
     model = fitted_consensus([frame, views[1]])
     assert model.n_features_per_view_ == [2, 30] and model.predict([frame, None]).shape == (500,)
-
-
-def test_blocks_have_a_bounded_size():
-    assert block_rows([100, 100]) == 8192
-    assert block_rows([100_000]) == 128
 
 
 def test_only_blocks_with_samples_are_read():

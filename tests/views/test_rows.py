@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
-from mvsc_fast.views._view_rows import ViewRows
 
 NAN = np.nan
 
@@ -151,9 +150,3 @@ def test_a_negative_value_outside_the_sample_is_a_value_of_the_fit():
     with pytest.warns(UserWarning, match="negative values in view 0"):
         model.predict([X])
     again.predict([X])  # without a warning
-
-
-def test_rows_of_one_direction_have_no_centred_rows():
-    X = np.outer(np.random.default_rng(0).uniform(1, 9, 100), np.arange(1.0, 6))
-    for dtype in (np.float32, np.float64):
-        assert not ViewRows(X.astype(dtype)).centred.any()

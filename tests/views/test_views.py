@@ -9,7 +9,7 @@ from conftest import fitted
 from sklearn import datasets as known
 from sklearn.preprocessing import scale
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, methods
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain
 from mvsc_fast.views import align, check_views
 
 X = np.arange(12.0).reshape(6, 2)
@@ -178,6 +178,10 @@ def test_columns_that_are_no_numbers_are_refused(frames):
     ):
         with pytest.raises((TypeError, ValueError), match="view 'a'"):
             check_views({**frames, "a": frames["a"].assign(new=values)})
+    dates = pytest.importorskip("polars").DataFrame({"z": [datetime.date(2024, 1, 1)] * 3})
+    for table in (pa.table({"x": [1, 2, 3], "z": ["a", "b", "c"]}), dates):
+        with pytest.raises((TypeError, ValueError), match="view 0"):
+            check_views([table])
     with pytest.raises(ValueError, match=r"view 1 has shape \(40,\)"):
         check_views([frames["a"], frames["b"]["b0"]])
 
@@ -192,14 +196,6 @@ def test_kinds_of_numbers_in_frames():
     sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.eye(3, format="csc"))
     assert scipy.sparse.issparse(check_views(sparse)[0])
     assert check_views(pd.DataFrame(np.ones((2, 2), dtype=np.float32)))[0].dtype == np.float32
-
-
-def test_columns_of_other_tables_that_are_no_numbers_are_refused():
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-    dates = [datetime.date(2024, 1, 1)] * 3
-    for table in (pa.table({"x": [1, 2, 3], "z": ["a", "b", "c"]}), pl.DataFrame({"z": dates})):
-        with pytest.raises((TypeError, ValueError), match="view 0"):
-            check_views([table])
 
 
 def test_align(frames):
@@ -260,16 +256,6 @@ def test_a_twice_as_large_column_among_few_is_passed_over():
     X = np.random.default_rng(0).uniform(1, 2, (60, 6))
     X[:, 0] *= 2
     TLRR(3, max_iter=0, random_state=0).fit([X, X])
-
-
-@pytest.mark.filterwarnings("ignore:the labels agree little")
-def test_real_views_are_passed_over(load_shared):
-    for name in ("uci_digit", "orl_3view", "yaleb10", "yale_3view", "orl_4view", "scene15"):
-        views, _ = load_shared(name)
-        arrays = [np.asarray(A, dtype=float)[:400] for A in views]
-        methods.AWP(3).fit(arrays)
-        if name == "uci_digit":  # it alone has a view that is lifted
-            ConsensusTLRR(3, max_samples=200, random_state=0).fit(arrays)
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():
