@@ -9,7 +9,7 @@ import pickle
 import re
 import warnings
 from dataclasses import dataclass, field
-from functools import cache, partial, wraps
+from functools import cache, partial
 
 import dask
 import numpy as np
@@ -29,11 +29,9 @@ from mvsc_fast import (
     label_predictability,
     suggest_n_clusters,
 )
-from mvsc_fast.judge import ClusterCounts, _n_clusters, _scores
-from mvsc_fast.judge._scan import scan
-from mvsc_fast.methods import _candidates, _consensus, _ensemble, _labeller
+from mvsc_fast.judge import ClusterCounts, _n_clusters
+from mvsc_fast.methods import _candidates, _ensemble
 from mvsc_fast.views import _row_source
-from mvsc_fast.views._view_rows import ViewRows
 
 N, NEW, WIDTHS = 60, 20, (5, 4, 6)
 
@@ -173,25 +171,6 @@ def answers(condition, kinds, folder):
     return {name: outcome(ask) for name, ask in questions.items()}
 
 
-def once(function):
-    """A pure function that is computed once for the same bits; its warnings are repeated."""
-    results = {}
-
-    @wraps(function)
-    def call(*args, **parameters):
-        key = repr(normal([args, {**parameters, "progress": None}]))
-        if key not in results:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                results[key] = function(*args, **parameters), caught
-        result, caught = results[key]
-        for warning in caught:
-            warnings.warn(warning.message, warning.category, stacklevel=2)
-        return result
-
-    return call
-
-
 def outcome(ask):
     """The result or the error of a call, and the warnings, comparable by ``==``."""
     with warnings.catch_warnings(record=True) as caught:
@@ -220,7 +199,7 @@ def normal(value):
         return [value.dtype.str, value.shape, value.tobytes()]
     if scipy.sparse.issparse(value):
         return [value.format, value.shape, *map(normal, (value.data, value.indices, value.indptr))]
-    return normal(vars(value)) if isinstance(value, (ViewRows, ClusterCounts)) else repr(value)
+    return normal(vars(value)) if isinstance(value, ClusterCounts) else repr(value)
 
 
 def _column(name, value):
@@ -238,14 +217,11 @@ def small_problems():
         dask.config.set(scheduler="synchronous"),
         sklearn.config_context(skip_parameter_validation=True),
     ):
-        patch.setattr(_consensus, "fit_labels", once(_labeller.fit_labels))
-        patch.setattr(_n_clusters, "scan", once(lambda *given, **how: list(scan(*given, **how))))
         patch.setattr(_candidates, "SIZES", (8,))
         few = dict.fromkeys(_candidates.PARTITIONS, {"c": ("k-means",)})
         few["none"] = {"rows": (), "standard": ("Ward",)}
         patch.setattr(_candidates, "PARTITIONS", few)
         patch.setattr(_ensemble, "N_INIT", 1)
-        patch.setattr(_scores, "MIN_AGREEMENT", -1)  # a cached fit would not warn again
         patch.setattr(_n_clusters, "SIZES", (8,))
         patch.setattr("mvsc_fast._utils.parts.svg_figure", lambda draw, caption: caption)
         yield

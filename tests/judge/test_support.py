@@ -54,12 +54,6 @@ def test_noise_is_set_aside_and_named(subspaces, kind):
     assert support[[0, 4, 5]].max() < 0.1 < 0.3 < support[1:4].min()
 
 
-def test_noise_stays_if_all_views_are_selected(subspaces):
-    views = [*subspaces[0], np.random.default_rng(0).standard_normal((220, 50))]
-    model = fitted(ConsensusTLRR(4, view_selection="all", random_state=0), views)
-    assert model.views_used_ == [0, 1, 2, 3]
-
-
 def test_what_cannot_be_told_stays(subspaces):
     views, _ = subspaces
     rng = np.random.default_rng(0)
@@ -71,6 +65,9 @@ def test_what_cannot_be_told_stays(subspaces):
     few = [X[:150] for X in [*views, rng.standard_normal((220, 20))]]
     assert fit(few).views_used_ == [0, 1, 2, 3]  # without a warning
     assert fit(views[:1]).views_used_ == [0]
+    # What can be told stays if all views are selected.
+    model = ConsensusTLRR(4, view_selection="all", random_state=0)
+    assert fitted(model, [*views, rng.standard_normal((220, 50))]).views_used_ == [0, 1, 2, 3]
 
 
 def test_a_structured_view_of_something_else_stays_and_is_named(subspaces):

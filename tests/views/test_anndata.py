@@ -32,11 +32,8 @@ def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     turned = SimpleNamespace(X=X[:, ::-1], obs_names=ids, var_names=one.var_names[::-1])
     with pytest.raises(ValueError, match="in another order"):
         model.predict(turned)
-
-
-def test_matrices_are_selected_by_views_or_by_modalities(arrays):
-    names = {"obs_names": pd.Index(IDS), "var_names": range(20), "layers": {}, "var": {}}
-    one = SimpleNamespace(X=arrays["rna"], obsm={"X_pca": arrays["rna"][:, :2]}, **names)
+    # Its matrices are selected by the names of views.
+    vars(one).update(layers={}, var={}, obsm={"X_pca": X[:, :2]})
     (frame,) = from_anndata(one, use={"X": "X_pca"}).values()
     assert frame.shape == (60, 2)
 
