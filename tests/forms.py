@@ -85,7 +85,6 @@ MIXES = {
     "float32, list, F array": ("float32 array", "nested list", "F array"),
     "polars, frame with NA, array": ("polars", "pandas with NA", "C array"),
     "dask, coo, pyarrow": ("dask", "coo", "pyarrow"),
-    "zarr, hdf5, memory map": ("zarr", "hdf5", "memory map"),
     "backed AnnData, sparse AnnData, dask": ("backed AnnData", "sparse AnnData", "dask"),
     "list, memory map, frame": ("nested list", "memory map", "pandas"),
     "F array, float32 map, pyarrow": ("F array", "float32 memory map", "pyarrow"),

@@ -116,7 +116,6 @@ judge/test_n_clusters.py judge/test_ridge.py
 methods/test_mcles.py methods/test_memory.py methods/test_saved.py native/test_examples.py
 native/test_predict.py native/test_prox.py similarity/test_sparse.py solvers/test_transforms.py
 spectral/test_spectral.py test_matrix.py views/test_lift.py views/test_missing_values.py
-views/test_row_source.py
 """.split()
 
 

@@ -9,7 +9,6 @@ from conftest import fitted_consensus
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import check_views
-from mvsc_fast.views._row_source import RowSource
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +41,14 @@ def test_dask_arrays_must_be_chunked_by_rows_alike(views):
 
 
 class Declared:
-    """A stored array of a declared shape and type that keeps the bounds of what is read."""
+    """A stored array of a declared shape and type."""
 
     ndim = 2
 
     def __init__(self, X, shape, dtype=np.float64):
         self.X, self.shape, self.dtype = X, shape, np.dtype(dtype)
-        self.read = []
 
     def __getitem__(self, rows):
-        self.read.append((rows.start, rows.stop))
         return self.X[rows]
 
 
@@ -78,10 +75,3 @@ def test_a_data_frame_may_have_a_column_of_any_name(views):
     frame = pd.DataFrame(views[0][:, :2], columns=["__dask_graph__", "__dataframe__"])
     model = fitted_consensus([frame, views[1]])
     assert model.n_features_per_view_ == [2, 30] and model.predict([frame, None]).shape == (500,)
-
-
-def test_only_blocks_with_samples_are_read():
-    stored = Declared(np.arange(40.0).reshape(20, 2), (20, 2))
-    source = RowSource([stored], rows=5)
-    np.testing.assert_array_equal(source.take([17, 1, 16])[0], stored.X[[17, 1, 16]])
-    assert stored.read == [(0, 5), (15, 20)]

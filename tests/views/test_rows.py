@@ -33,13 +33,10 @@ def test_powers_of_two_change_no_label(views, wrap, dtype, exponent):
     np.testing.assert_array_equal(model.predict(huge), model.predict(views))
 
 
-def test_factors_of_rows_and_rounding_errors_change_no_label(views):
+def test_rounding_errors_change_no_label(views):
     rng = np.random.default_rng(0)
-    labels = fitted(views).labels_
-    scaled = [X * rng.lognormal(size=(90, 1)) for X in views]
     noisy = [X * (1 + 1e-13 * rng.standard_normal(X.shape)) for X in views]
-    for other in (scaled, noisy):
-        np.testing.assert_array_equal(fitted(other).labels_, labels)
+    np.testing.assert_array_equal(fitted(noisy).labels_, fitted(views).labels_)
 
 
 @pytest.mark.filterwarnings("ignore:the labels agree little")

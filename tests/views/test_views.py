@@ -145,6 +145,9 @@ def test_names_of_frames_are_learned_and_compared(frames):
             model.predict(single)
     alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])
     assert list(alone.feature_names_in_) == list(frames["a"])
+    # A list of a single view, and the view itself, are the same new samples.
+    model = fitted(ConsensusTLRR(3, random_state=0), [frames["a"]])
+    np.testing.assert_array_equal(model.predict(frames["a"]), model.predict([frames["a"]]))
 
 
 def test_rows_of_frames_must_be_the_same_samples(frames):
