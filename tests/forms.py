@@ -86,7 +86,6 @@ MIXES = {
     "polars, frame with NA, array": ("polars", "pandas with NA", "C array"),
     "dask, coo, pyarrow": ("dask", "coo", "pyarrow"),
     "backed AnnData, sparse AnnData, dask": ("backed AnnData", "sparse AnnData", "dask"),
-    "list, memory map, frame": ("nested list", "memory map", "pandas"),
     "F array, float32 map, pyarrow": ("F array", "float32 memory map", "pyarrow"),
 }
 ALL = {**{name: (name,) * 3 for name in FORMS}, **MIXES}

@@ -13,7 +13,6 @@ from functools import partial
 import joblib
 import numpy as np
 import pytest
-import scipy
 import scipy.sparse
 import threadpoolctl
 from conftest import published_tlrr, random_similarities, thread_settings

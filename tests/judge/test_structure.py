@@ -19,10 +19,10 @@ def result(clusters):
     return structure_test(clusters, 3, n_rotations=4, each_view=True, random_state=0)
 
 
-def test_p_value_and_z_are_those_of_their_definitions(clusters):
-    test = structure_test(clusters, 3, n_rotations=5, random_state=0)
-    assert test.p_value == (1 + (test.thresholds >= test.observed - 1e-9).sum()) / 6
-    assert test.z == pytest.approx((test.observed - test.null.mean()) / test.null.std(ddof=1))
+def test_p_value_and_z_are_those_of_their_definitions(result):
+    for test in (result, *result.each.values()):
+        assert test.p_value == (1 + (test.thresholds >= test.observed - 1e-9).sum()) / 5
+        assert test.z == pytest.approx((test.observed - test.null.mean()) / test.null.std(ddof=1))
 
 
 @pytest.mark.parametrize("n, d, is_large", [(125, 1, True), (500, 20, False)])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from mvsc_fast import ConsensusTLRR, datasets, explain
+from mvsc_fast import ConsensusTLRR, annotate, datasets, explain
 from mvsc_fast.views import align, check_views, from_anndata
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations within anndata and mudata
@@ -20,7 +20,7 @@ def arrays():
     return dict(zip(("rna", "atac"), views, strict=True))
 
 
-def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
+def test_an_object_with_the_attributes_of_anndata_is_read_and_annotated(arrays):
     X, ids = arrays["rna"], pd.Index(IDS)
     one = SimpleNamespace(X=X, obs_names=ids, var_names=[f"g{j}" for j in range(20)])
     assert check_views({"rna": one})[0] is X
@@ -36,6 +36,13 @@ def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     vars(one).update(layers={}, var={}, obsm={"X_pca": X[:, :2]})
     (frame,) = from_anndata(one, use={"X": "X_pca"}).values()
     assert frame.shape == (60, 2)
+    # Results are written into its tables.
+    vars(one).update(obs=pd.DataFrame(index=ids), obsp={}, uns={})
+    annotate(one, model)
+    assert one.obs["mvsc"].astype(int).tolist() == model.labels_.tolist()
+    expected = explain(model, one).samples["margin"]
+    np.testing.assert_allclose(one.obs["mvsc_margin"], expected, atol=1e-5)
+    assert one.obsm["X_mvsc"].shape[0] == one.obsp["mvsc_connectivities"].shape[0] == 60
 
 
 # ------------------------------------------------------------------ the real packages
