@@ -9,9 +9,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 import threadpoolctl
@@ -22,11 +25,13 @@ from sklearn.cluster import KMeans
 from test_public import PUBLIC
 
 import mvsc_fast
-from mvsc_fast import datasets
+from mvsc_fast import datasets, explanation, similarity
 from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit
 from mvsc_fast.methods import ESTIMATORS
-from mvsc_fast.spectral import spectral_labels
+from mvsc_fast.spectral import spectral_embedding, spectral_labels
+
+TASKS = Path("/proc/self/task")
 
 
 def dense(value):
@@ -285,13 +290,56 @@ def test_the_setting_of_openmp_is_that_of_each_thread():
         pool.submit(other.__exit__, None, None, None).result()
 
 
-@pytest.mark.parametrize("method", sorted({*ESTIMATORS} - {"awp"}))  # which has no callback
-def test_other_libraries_have_one_thread_in_a_fit(method, subspaces):
-    seen = set()
-    model = ESTIMATORS[method](3, random_state=0)
-    with set_threads(2):
-        model.set_params(callback=lambda state: seen.update(thread_settings())).fit(subspaces[0])
-    assert seen == {1}
+def seconds_of_other_threads():
+    """CPU seconds so far of all threads but the caller's."""
+    tasks = [task for task in TASKS.iterdir() if int(task.name) != threading.get_native_id()]
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) * 1e-9
+
+
+def public_calls():
+    """Calls of public functions that compute, and a fit of every estimator."""
+    data, y = datasets.make_multiview_subspaces(240, 3, n_features=(260, 200), random_state=0)
+    W = similarity.nearest_neighbors(data)
+    model = mvsc_fast.ConsensusTLRR(3, n_threads=1, random_state=0).fit(data)
+    cells = SimpleNamespace(obs_names=np.arange(240), obs=pd.DataFrame(index=range(240)))
+    vars(cells).update(obsm={}, obsp={}, uns={})
+    short = {"max_iter": 3, "n_init": 2, "n_threads": 1}
+    for estimator in dict.fromkeys(ESTIMATORS.values()):
+        parameters = short.keys() & estimator().get_params()
+        yield partial(estimator(3, **{name: short[name] for name in parameters}).fit, data)
+    yield partial(model.predict, [X[:220] for X in data])
+    for function, *arguments, options in (
+        (mvsc_fast.annotate, cells, model, data, {}),
+        (mvsc_fast.consensus_labels, [y, y], 3, {"n_threads": 1}),
+        (mvsc_fast.explain, model, data, {}),
+        (mvsc_fast.label_predictability, data, y, {}),
+        (mvsc_fast.structure_test, data, 3, {"n_rotations": 2, "each_view": True}),
+        (mvsc_fast.suggest_n_clusters, data, {"max_clusters": 4, "n_threads": 1}),
+        (explanation.markers, model, data, {}),
+        (explanation.plot_embedding, data[1][:, :50], y, {}),
+        (explanation.stability, model, data, {"n_resamples": 2}),
+        (mvsc_fast.metrics.compare, {"a": model}, data, y, {}),
+        (similarity.nearest_neighbors, data, {}),
+        (similarity.rbf, data, {}),
+        (similarity.self_representation, data, {}),
+        (mvsc_fast.solvers.tlrr, W, {"max_iter": 3, "n_threads": 1}),
+        (spectral_embedding, W[0], 3, {}),
+        (spectral_labels, W[0], 3, {}),
+    ):
+        yield partial(function, *arguments, **options)
+
+
+@pytest.mark.skipif(not TASKS.exists(), reason="threads are counted on Linux")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_public_call_uses_more_threads_than_it_was_given():
+    with set_threads(4):
+        for call in public_calls():
+            call()  # imports, and what is computed once
+            time.sleep(0.1)  # threads that wait for work spin before they sleep
+            ours, others = time.thread_time(), seconds_of_other_threads()
+            call()
+            ours, others = time.thread_time() - ours, seconds_of_other_threads() - others
+            assert others < 2e-3 + 0.05 * ours, call
 
 
 # They have ``n_threads``, as estimators, or no product of matrices.
