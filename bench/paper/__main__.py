@@ -1,4 +1,4 @@
-"""The paper's tables and pictures: ``make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"``."""
+"""The tables of the paper: ``make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"``."""
 
 import sys
 from pathlib import Path
