@@ -2,10 +2,10 @@
 
 Usage: python bench/accuracy.py [--methods NAME ...] [--sets NAME ...]
 
-The first table has ten sets and three shuffles, the others sixteen sets times twelve cases
-(`sets.py`), each with its own order of the samples and of the columns, and for each method the
-means with their standard errors over sets. A difference of means says something beyond two
-standard errors of the paired differences.
+Means of ACC with their standard errors over sets: of ten sets and three shuffles, then of sixteen
+sets times twelve cases (`sets.py`), each with its own order of the samples and of the columns. A
+difference of means says something beyond two standard errors of the paired differences.
+bench/results/accuracy.csv has the mean and the standard deviation of each set.
 
 Baselines are spectral clustering by scikit-learn of self-tuning nearest-neighbor graphs of samples
 scaled to unit length in every view. The best single view is chosen with the labels, which no user
@@ -21,7 +21,7 @@ from sets import KINDS, SHUFFLES, SIXTEEN, TEN, at_hand, case, permuted_columns
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from timing import print_table, run, stopwatch, with_error
+from timing import print_table, run, stopwatch, with_error, write_rows
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -72,94 +72,47 @@ def measure(method, name, views, y, number):
     views = permuted_columns(views, number)
     seconds, model = stopwatch(fit, method, [X[fitted] for X in views], y, number)
     acc, nmi = scores(y[fitted], model.labels_)
-    row = {"method": method, "set": name, "case": number, "n": len(fitted), "views": len(views)}
-    row |= {"acc": acc, "nmi": nmi, "acc_new": np.nan, "seconds": seconds}
+    row = {"set": name, "case": number, "acc": acc, "nmi": nmi, "acc_new": np.nan}
+    row["seconds"] = seconds
     if len(new) and hasattr(model, "predict"):
         row["acc_new"] = scores(y[new], model.predict([X[new] for X in views]))[0]
     return row
 
 
-def mean_by_set(rows, field, cases, names):
-    """Of each set that has rows the mean over cases."""
+def by_set(rows, field="acc", cases=EVERY_CASE, names=SIXTEEN):
+    """Of each set that has rows the values of its cases."""
     values = {}
     for row in rows:
         if row["set"] in names and row["case"] in cases:
             values.setdefault(row["set"], []).append(row[field])
-    return {name: float(np.mean(values[name])) for name in names if name in values}
+    return values
 
 
-def deviation_by_set(rows):
-    """Of each set the standard deviation of ACC over cases of the same kind."""
-    values = {}
-    for row in rows:
-        values.setdefault(row["set"], {}).setdefault(KINDS[row["case"]], []).append(row["acc"])
-    return {
-        name: float(np.sqrt(np.mean([np.var(acc) for acc in kinds.values()])))
-        for name, kinds in values.items()
-    }
+def means(*args, **options):
+    return np.array([np.mean(values) for values in by_set(*args, **options).values()])
 
 
-def print_ten_sets(by_method):
-    """ACC over shuffles."""
-    first, *_ = by_method
-    table = []
-    for name in TEN:
-        of_set = [
-            [r for r in rows if r["set"] == name and r["case"] in SHUFFLES]
-            for rows in by_method.values()
-        ]
-        if of_set[0]:
-            acc = [[r["acc"] for r in rows] for rows in of_set]
-            cells = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in acc]
-            nmi = np.mean([r["nmi"] for r in of_set[0]])
-            table.append([name, of_set[0][0]["n"], of_set[0][0]["views"], *cells, f"{nmi:.3f}"])
-    means = [mean_by_set(rows, "acc", SHUFFLES, TEN) for rows in by_method.values()]
-    table.append(["mean", "", "", *(with_error(mean.values()) for mean in means), ""])
-    print_table(["data", "n", "views", *by_method, f"NMI of {first}"], table)
+def summary(rows, reference):
+    """The row of a method; its differences from the reference are paired by set."""
+    kinds = {kind: [i for i in EVERY_CASE if KINDS[i] == kind] for kind in KINDS[3:]}
+    acc = means(rows)
+    yield with_error(means(rows, cases=SHUFFLES, names=TEN))
+    yield with_error(acc)
+    yield with_error(acc - means(reference)) if rows is not reference else ""
+    yield with_error(means(rows, "nmi"))
+    for kind in kinds.values():
+        yield f"{means(rows, cases=kind).mean():.3f}"
+    new = means(rows, "acc_new", kinds["half"]).mean()
+    yield "" if np.isnan(new) else f"{new:.3f}"
+    yield f"{np.mean([row['seconds'] for row in rows]):.2f}"
 
 
-def print_summary(by_method):
-    """Means of every method, ACC by set, and differences from the first method."""
-    table, by_set = [], {}
-    for method, rows in by_method.items():
-
-        def mean(field, kind, rows=rows):
-            cases = [number for number in EVERY_CASE if KINDS[number] == kind]
-            value = np.mean([*mean_by_set(rows, field, cases, SIXTEEN).values()])
-            return "" if np.isnan(value) else f"{value:.3f}"
-
-        ten = mean_by_set(rows, "acc", SHUFFLES, TEN)
-        shuffles = [mean_by_set(rows, "acc", [number], TEN).values() for number in SHUFFLES]
-        spread = np.std([np.mean([*values]) for values in shuffles])
-        by_set[method] = mean_by_set(rows, "acc", EVERY_CASE, SIXTEEN)
-        nmi = mean_by_set(rows, "nmi", EVERY_CASE, SIXTEEN)
-        table.append(
-            f"{method} | {np.mean([*ten.values()]):.3f} ± {spread:.3f} | "
-            f"{with_error(by_set[method].values())} | {with_error(nmi.values())} | "
-            f"{mean('acc', '80 %')} | {mean('acc', 'unequal')} | {mean('acc', 'half')} | "
-            f"{mean('acc_new', 'half')} | {np.mean([r['seconds'] for r in rows]):.2f} | "
-            f"{len(by_set[method])} | {len(rows)}"
-        )
-    print("\nTen sets: spread of the mean over shuffles; others: error over sets.\n")
-    header = "method | ten sets, shuffled | all sets and cases | their NMI | 80 % | unequal | "
-    print_table(header + "half fitted | half new | seconds | sets | fits", table)
-
-    first, *others = by_set
-    print("\nACC by set, mean over cases ± standard deviation over cases of the same kind:\n")
-    deviations = {method: deviation_by_set(rows) for method, rows in by_method.items()}
-    rows = []
-    for name in by_set[first]:
-        cells = (f"{by_set[m][name]:.3f} ± {deviations[m][name]:.3f}" for m in by_set)
-        rows.append([name, *cells])
-    print_table(["data", *by_set], rows)
-    print(f"\nACC less that of {first}, paired by set:\n")
-    table = []
-    for method in others:
-        less = {name: acc - by_set[first][name] for name, acc in by_set[method].items()}
-        extremes = min(less, key=less.get), max(less, key=less.get)
-        cells = [f"{name} {less[name]:+.3f}" for name in extremes]
-        table.append([method, with_error(less.values()), *cells])
-    print_table("method | mean ± error | worst set | best set", table)
+def rows_of_sets(by_method):
+    """Data, cases, method, mean and standard deviation of ACC."""
+    for title, cases in {"shuffled": SHUFFLES, "all cases": EVERY_CASE}.items():
+        for method, rows in by_method.items():
+            for name, acc in by_set(rows, cases=cases).items():
+                yield [name, title, method, f"{np.mean(acc):.3f}", f"{np.std(acc):.3f}"]
 
 
 def main(methods, sets):
@@ -167,8 +120,13 @@ def main(methods, sets):
     for name, (views, y) in at_hand(sets):
         for method, number in product(methods, EVERY_CASE):
             by_method[method].append(measure(method, name, views, y, number))
-    print_ten_sets(by_method)
-    print_summary(by_method)
+    reference = by_method[methods[0]]
+    header = (
+        f"method | ten sets, shuffled | sixteen sets | less {methods[0]} | NMI | 80 % | unequal | "
+        "half fitted | half new | seconds"
+    )
+    print_table(header, [[m, *summary(rows, reference)] for m, rows in by_method.items()])
+    write_rows("accuracy", ["data", "cases", "method", "acc", "sd"], rows_of_sets(by_method))
 
 
 if __name__ == "__main__":

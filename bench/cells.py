@@ -1,6 +1,6 @@
-"""Simulated single cells: what clusterings find in them, and in cells of blood.
+"""Simulated single cells: what clusterings show of them, and of cells of blood.
 
-Usage: python bench/cells.py [--cells N] [--draws R] [--harmony | --rare]
+Usage: python bench/cells.py [--cells N] [--draws R] [--rare]
 
 Negative binomial counts of 12 types in 4 lineages, 2000 genes and 100 proteins. A third of the
 types is weak in the genes, a third in the proteins. Needs
@@ -10,15 +10,12 @@ Mean adjusted Rand index (ARI) of R draws of five simulated sets, and that of
 ``scanpy.datasets.pbmc68k_reduced``: 700 cells, one modality, classes ``bulk_labels``, its counts
 recovered from their logarithms. `ConsensusTLRR` has the true number of clusters. Leiden has the
 best of eight resolutions by the truth, on the joint graph of the same fit, on the neighbours that
-scanpy finds by genes alone, or on those of muon's WNN.
+scanpy computes by genes only, or on those of muon's WNN. bench/results/cells.csv has each set.
 
-The other tables are of 30 components of genes and the centred log-ratios (CLR) of proteins.
---harmony: two batches, integrated by Harmony (``pip install harmonypy``); the adjusted mutual
-information (AMI) of labels and batches is 0 if they are independent. --rare: cells of one or two
+--rare: 30 components of genes and the centred log-ratios (CLR) of proteins, cells of one or two
 donors, the rarest type with .5 % of the cells; ARI, and the largest Jaccard index of a cluster with
-this type, by numbers of clusters and by resolutions of Leiden on the joint graph, beside those of
-discriminant analysis that is told the types of other cells, and of the simple methods of
-``unequal.py`` with 12 clusters.
+this type, beside those of discriminant analysis that is told the types of other cells, and of
+k-means and Gaussian mixtures with 12 clusters.
 """
 
 import anndata as ad
@@ -27,15 +24,15 @@ import numpy as np
 import scanpy as sc
 import scipy.sparse as sp
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
-from timing import print_table, report, run
+from timing import print_table, report, run, write_rows
 from unequal import METHODS
 
 from mvsc_fast import ConsensusTLRR, annotate
 
-GENES, PROTEINS, BLOCK = 2000, 100, 4096
+GENES, PROTEINS = 2000, 100
 SETS = {
     "12 types": {},
     "6 types": {"types": 6},
@@ -47,8 +44,7 @@ PBMC = "pbmc68k"
 TOP, COMPONENTS = 1000, 30
 RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)  # of Leiden
 RARE = {"rarest": 0.005, "batch_spread": 0.3, "contrast": 0.45}
-SIMPLE = {name: method for name, method in METHODS.items() if name != "ConsensusTLRR"}
-RARE_COUNTS, RARE_RESOLUTIONS = (12, 16, 24), (1.0, 2.0, 3.0)
+RARE_COUNTS, SIMPLE = (12, 24), ("k-means", "Gaussian mixture")
 
 
 # ------------------------------------------------------------------------------------------ cells
@@ -89,22 +85,16 @@ def simulate(
     batch, counts = np.zeros(n, dtype=int), []
     if batches > 1:
         batch = rng.integers(batches, size=n)
-    # Counts of some thousand cells at a time, which limits the memory of dense arrays.
     for level, theta in zip(levels, (2.0, 4.0), strict=True):
-        factors = rng.lognormal(0, batch_spread, (batches, level.shape[1])) if batches > 1 else None
-        parts = []
-        for start in range(0, n, BLOCK):
-            rows = slice(start, start + BLOCK)
-            mean = np.exp(level[y[rows]])
-            if factors is not None:
-                mean *= factors[batch[rows]]
-            if level is levels[0]:
-                mean *= depths[rows] / mean.sum(axis=1, keepdims=True)
-            drawn = rng.poisson(rng.gamma(theta, mean / theta))
-            if dropout:
-                drawn *= rng.random(drawn.shape) > dropout
-            parts.append(sp.csr_matrix(drawn, dtype="f4"))
-        counts.append(ad.AnnData(sp.vstack(parts, format="csr")))
+        mean = np.exp(level[y])
+        if batches > 1:
+            mean *= rng.lognormal(0, batch_spread, (batches, level.shape[1]))[batch]
+        if level is levels[0]:
+            mean *= depths / mean.sum(axis=1, keepdims=True)
+        drawn = rng.poisson(rng.gamma(theta, mean / theta))
+        if dropout:
+            drawn *= rng.random(drawn.shape) > dropout
+        counts.append(ad.AnnData(sp.csr_matrix(drawn, dtype="f4")))
     data = md.MuData(dict(zip(("rna", "prot"), counts, strict=True)))
     data.obs["type"], data.obs["batch"] = y, batch.astype(str)
     return data
@@ -184,10 +174,9 @@ def joint_graph(model, views):
 
 
 def fit_scores(views, y):
-    """ARI of `ConsensusTLRR` by its number of clusters and of Leiden on its graph, and labels."""
+    """ARI of `ConsensusTLRR` by its number of clusters and of Leiden on its graph."""
     model = ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
-    ari = adjusted_rand_score(y, model.labels_)
-    return ari, best_leiden(joint_graph(model, views), y), model.labels_
+    return adjusted_rand_score(y, model.labels_), best_leiden(joint_graph(model, views), y)
 
 
 def wnn_graph(components, proteins):
@@ -212,7 +201,7 @@ def recipe_scores(data):
         views = [genes[recipe[0]]]
         if proteins:
             views.append(proteins[recipe[1]])
-        ari, communities, _ = fit_scores(views, y)
+        ari, communities = fit_scores(views, y)
         scores[(*recipe, "`ConsensusTLRR`")] = ari
         scores[(*recipe, "its joint graph, Leiden")] = communities
     name, components = [*genes.items()][-1]
@@ -226,95 +215,58 @@ def recipe_scores(data):
 
 
 def print_recipes(cells, draws):
-    columns, keys = {}, []
+    columns = {}
     for name, options in SETS.items():
         several = []
         for seed in range(draws):
             several.append(recipe_scores(simulate(cells, seed, **options)))
             report(name, seed, several[-1])
         columns[name] = {key: np.mean([scores[key] for scores in several]) for key in several[0]}
-        keys = keys or list(several[0])
-    columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
-    columns[PBMC] = recipe_scores(pbmc())
-    rows = []
-    for key in keys:
-        aris = [f"{ari[key]:.3f}" if key in ari else "" for ari in columns.values()]
-        rows.append([*key, *aris])
-    print_table(["genes", "proteins", "method", *columns], rows)
-
-
-def print_integrated(cells, draws):
-    """Modalities as they are and after Harmony."""
-    from harmonypy import run_harmony
-
-    results = {}
-    for seed in range(draws):
-        data = simulate(cells, seed, **SETS["two batches"])
-        y, batch = data.obs["type"].to_numpy(), data.obs["batch"]
-
-        def harmony(X, obs=data.obs):
-            X = np.asarray(X, dtype=np.float64)
-            return run_harmony(X, obs, "batch", verbose=False, random_state=0).Z_corr
-
-        genes, proteins = prepared(data)
-        for name, views in {
-            "none": [genes, proteins],
-            "genes": [harmony(genes), proteins],
-            "genes and proteins": [harmony(genes), harmony(proteins)],
-        }.items():
-            ari, communities, labels = fit_scores(views, y)
-            mixing = adjusted_mutual_info_score(batch, labels)
-            results.setdefault(name, []).append([ari, mixing, communities])
-    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in results.items()]
-    print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
+    blood = recipe_scores(pbmc())
+    rows, lines = [], []
+    for key in columns["12 types"]:
+        aris = [ari[key] for ari in columns.values()]
+        known = f"{blood[key]:.3f}" if key in blood else ""
+        rows.append([*key, f"{np.mean(aris):.3f}", known])
+        lines.append([*key, *(f"{ari:.3f}" for ari in aris), known])
+    print_table(["genes", "proteins", "method", "five simulated sets", PBMC], rows)
+    write_rows("cells", ["genes", "proteins", "method", *columns, PBMC], lines)
 
 
 def print_rare(cells, draws):
-    """How well the rarest type is found."""
-    rows = []
+    """How well the rarest type is shown, of one and of two donors."""
+    rows = {}
     for donors in (1, 2):
         scores = {}
         for seed in range(draws):
             data = simulate(cells, seed, batches=donors, **RARE)
             y, views = data.obs["type"].to_numpy(), prepared(data)
             rare = y == np.bincount(y).argmin()
-            # What discriminant analysis finds that is told the types of four fifths of the cells.
+            # Discriminant analysis that is told the types of four fifths of the cells.
             joined = StandardScaler().fit_transform(np.hstack(views))
             told = cross_val_predict(LinearDiscriminantAnalysis(), joined, y, cv=5)
             labellings = {"told the types": told}
-            models = [ConsensusTLRR(c, random_state=0).fit(views) for c in RARE_COUNTS]
-            for model in models:
-                labellings[f"{model.n_clusters} clusters"] = model.labels_
-            graph = joint_graph(models[0], views)
-            for r in RARE_RESOLUTIONS:
-                labellings[f"its joint graph, Leiden {r}"] = leiden_labels(graph, r)
-            for name, method in SIMPLE.items():
-                labellings[name] = method(views, 12)
+            for c in RARE_COUNTS:
+                labellings[f"{c} clusters"] = METHODS["ConsensusTLRR"](views, c)
+            for name in SIMPLE:
+                labellings[name] = METHODS[name](views, 12)
             for name, labels in labellings.items():
                 sizes = np.bincount(labels)
                 shared = np.bincount(labels[rare], minlength=len(sizes))
                 jaccard = (shared / (sizes + rare.sum() - shared)).max()
-                ari = adjusted_rand_score(y, labels)
-                scores.setdefault(name, []).append((ari, jaccard, len(sizes)))
+                scores.setdefault(name, []).append((adjusted_rand_score(y, labels), jaccard))
         for name, values in scores.items():
-            ari, jaccard, count = np.mean(values, axis=0)
-            n_found = sum(value[1] > 0.5 for value in values)
-            rows.append(
-                f"{donors} | {name} | {count:.0f} | {ari:.3f} | {jaccard:.2f} | "
-                f"{n_found} of {draws}"
-            )
-            report(rows[-1])
-    print_table(["donors", "setting", "clusters", "ARI", "Jaccard index", "draws with .5"], rows)
+            ari, jaccard = np.mean(values, axis=0)
+            rows.setdefault(name, [name]).extend([f"{ari:.3f}", f"{jaccard:.2f}"])
+    print_table("setting | ARI | Jaccard index | ARI, two donors | Jaccard index", [*rows.values()])
 
 
-def main(cells, draws, **tables):
-    printers = {"harmony": print_integrated, "rare": print_rare}
-    chosen = [name for name in printers if tables[name]]
-    for name in chosen:
-        printers[name](cells, draws)
-    if not chosen:
+def main(cells, draws, rare):
+    if rare:
+        print_rare(cells, draws)
+    else:
         print_recipes(cells, draws)
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, cells=3000, draws=1, harmony=False, rare=False)
+    run(main, __doc__, None, cells=3000, draws=1, rare=False)

@@ -24,8 +24,7 @@ def cases():
         [X.astype(np.float64) for X in load_shared(name)[0]] for name in ("yaleb10", "uci_digit")
     )
     n = len(yaleb[0])
-    threads = {"n_threads": 1}
-    tsvd = methods.TSVDMSC(10, lam=0.05, **FOURIER, **threads)
+    tsvd = methods.TSVDMSC(10, lam=0.05, **FOURIER)
     W, a = tsvd.fit(yaleb).tensor_, np.sqrt(n) / 3
     X = twin("scmv_3dt").equal_features(yaleb, "pca")
     tsvd_msc, recovery = twin("tsvd_msc").tsvd_msc, twin("recovery")
@@ -41,11 +40,11 @@ def cases():
     yield "LT-MSC, lam .5", model, yaleb, by(twin("lt_msc").lt_msc, yaleb, lam=0.5)
     model, function = methods.SCMV3DT(10), twin("scmv_3dt").scmv_3dt
     yield "SCMV-3DT", model, yaleb, by(function, X, 10.0, 0.1, 0.001)
-    model = methods.TRPCA(10, affinity="precomputed", **threads)
+    model = methods.TRPCA(10, affinity="precomputed")
     yield "TRPCA", model, W, by(recovery.trpca, W, 1 / np.sqrt(3 * n))
-    model = methods.SNN(10, affinity="precomputed", **threads)
+    model = methods.SNN(10, affinity="precomputed")
     yield "SNN", model, W, by(recovery.snn, W, (a, a, a))
-    model = methods.ETLMSC(10, lam=0.0055, **FOURIER, **threads)
+    model = methods.ETLMSC(10, lam=0.0055, **FOURIER)
     yield "ETLMSC, lam .0055", model, digits, by(twin("etlmsc").etlmsc, digits, 0.0055)
     model = methods.LMSC(10, random_state=0)
     yield "L-MSC, K 100", model, yaleb, by(twin("lmsc").lmsc, yaleb, draw(yaleb, 0)(100))

@@ -1,24 +1,30 @@
 """Time, peak memory and accuracy from thousands to a million samples, beside other methods.
 
 Usage: python bench/large_n.py [--sizes 100000 1000000] [--data subspaces hdigit] [--limit 60]
+       python bench/large_n.py --clusters
+       python bench/large_n.py --subsamples 500 1000 2000 4000 10000
 
-Every cell is a process of its own, with one thread. "MiB" is its peak above what was in use after
-the imports, the data included; "CPU s" and "s" are the processor and wall seconds of the fit; the
-exponents are of CPU seconds and peak memory since the size before. A method that fails, or takes
-longer than --limit seconds, is not tried at larger sizes. Samples of files are shuffled, and
-"subspaces" are those of `families.py`. Averaged neighbours are hard to beat on hdigit.
+Every fit is a process of its own, with one thread. "MiB" is its peak above what was in use after
+the imports, the data included; "CPU s" are the processor seconds of the fit. A method that fails,
+or takes longer than --limit seconds, is not tried at larger sizes. Samples of files are shuffled,
+and "subspaces" are those of `families.py`. Averaged neighbours are hard to beat on hdigit.
+
+--clusters is ConsensusTLRR by the number of clusters, views and columns: Gaussian clusters of equal
+sizes, or of sizes that fall geometrically by 10 : 1, in float32; memory is that beyond the views.
+--subsamples is its adjusted Rand index by max_samples, for all samples, of which those beyond it
+are predicted, mean of two draws: of 40 000 samples of simulated families, and of whole sets. The
+last row has mean CPU seconds.
 """
 
 import tempfile
+from functools import partial
 
 import numpy as np
-import scipy.sparse
-from families import subspaces
-from fit import spectral
-from sklearn.cluster import KMeans, MiniBatchKMeans
-from sklearn.metrics import pairwise_distances_chunked
+from families import lobes, sensors, subspaces
+from sklearn.cluster import MiniBatchKMeans, SpectralClustering
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import randomized_svd
 from timing import (
     apart,
     cpu_seconds,
@@ -28,16 +34,14 @@ from timing import (
     print_table,
     report,
     run,
-    stopwatch,
 )
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
-SIZES = [100_000, 1_000_000]
-DATA = ["subspaces", "hdigit"]
+SIZES, DATA = [100_000, 1_000_000], ["subspaces", "hdigit"]
+TOTAL = 40_000  # samples of a family of which subsamples are clustered
 CHUNK = 50_000  # samples of a chunk of Dask
-NEAREST_ANCHORS = 5
 
 
 def consensus(**parameters):
@@ -48,6 +52,13 @@ def consensus(**parameters):
     return labels
 
 
+def spectral(units, k):
+    """scikit-learn's clusters of the mean of a graph of 15 nearest neighbours for each array."""
+    A = sum(kneighbors_graph(U, 15, include_self=True) for U in units) / len(units)
+    model = SpectralClustering(k, affinity="precomputed", random_state=0)
+    return model.fit_predict((A + A.T) / 2)
+
+
 def units(views):
     return [normalize(X.astype(np.float32)) for X in views]
 
@@ -56,59 +67,19 @@ def mini_batches(views, k):
     return MiniBatchKMeans(k, n_init=3, random_state=0).fit_predict(np.hstack(units(views)))
 
 
-def anchors(count):
-    """Spectral clustering of the bipartite graph of samples and anchors, averaged over views.
-
-    Anchors are the centres of k-means cells of all views side by side. In each view a sample is
-    joined to its five nearest ones by a Gaussian of the distance over that to the fifth, rows of
-    sum 1; with Z their mean and D its column sums, the embedding is the left singular vectors of
-    Z D^-1/2 (Chen & Cai, Large scale spectral clustering with landmark-based representation, 2011).
-    """
-
-    def labels(views, k):
-        model = MiniBatchKMeans(count, n_init=1, random_state=0)
-        cells = model.fit_predict(np.hstack(units(views)))
-        Z = sum(weights(X, cells) for X in units(views)) / len(views)
-        Z = Z @ scipy.sparse.diags_array(1 / np.sqrt(np.maximum(Z.sum(axis=0), 1e-12)))
-        vectors, _, _ = randomized_svd(scipy.sparse.csr_array(Z), k, random_state=0)
-        return KMeans(k, n_init=10, random_state=0).fit_predict(normalize(vectors))
-
-    return labels
-
-
-def weights(X, cells):
-    """Weights of the nearest anchors of each row of a view, of shape (n, anchors)."""
-    numbers, cells = np.unique(cells, return_inverse=True)
-    member = scipy.sparse.csr_array((np.ones(len(X)), cells, np.arange(len(X) + 1)))
-    centres = ((member.T @ X) / np.bincount(cells)[:, None]).astype(np.float32)
-    nearest, distance = [], []
-    for block in pairwise_distances_chunked(X, centres, metric="euclidean", working_memory=64):
-        nearest.append(np.argpartition(block, NEAREST_ANCHORS, axis=1)[:, :NEAREST_ANCHORS])
-        distance.append(np.take_along_axis(block, nearest[-1], axis=1))
-    nearest, distance = np.concatenate(nearest), np.concatenate(distance)
-    scale = np.maximum(distance.max(axis=1, keepdims=True), 1e-12)
-    values = normalize(np.exp(-((distance / scale) ** 2)), norm="l1")
-    entries = values.ravel(), nearest.ravel(), np.arange(len(X) + 1) * NEAREST_ANCHORS
-    return scipy.sparse.csr_array(entries, shape=(len(X), len(numbers)))
-
-
 METHODS = {
     "ConsensusTLRR": consensus(),
     "ConsensusTLRR, all samples": consensus(max_samples=2**31),
     "ConsensusTLRR, memory maps": consensus(),
     "ConsensusTLRR, Dask": consensus(),
     "MiniBatchKMeans": mini_batches,
-    "SpectralClustering, nearest neighbors": lambda views, k: (
-        spectral([np.hstack(units(views))], k).labels_
-    ),
-    "averaged nearest neighbors": lambda views, k: spectral(units(views), k).labels_,
-    "150 anchors": anchors(150),
-    "400 anchors": anchors(400),
+    "SpectralClustering": lambda views, k: spectral([np.hstack(units(views))], k),
+    "averaged neighbours": lambda views, k: spectral(units(views), k),
 }
 
 
 def measure(data, n, method, folder):
-    """Fit one method here: CPU seconds, seconds, MiB, ACC."""
+    """Fit one method here: CPU seconds, MiB, ACC."""
     before = memory("VmRSS")
     views, y = subspaces(n, 0) if data == "subspaces" else load_shared(data, seed=0)
     if method.endswith(("memory maps", "Dask")):
@@ -120,37 +91,94 @@ def measure(data, n, method, folder):
 
         views = [dask.array.from_array(X, chunks=(CHUNK, -1)) for X in views]
     forget_peak()  # of making the data
-    wall, (cpu, labels) = stopwatch(cpu_seconds, METHODS[method], views, len(np.unique(y)))
+    cpu, labels = cpu_seconds(METHODS[method], views, len(np.unique(y)))
     peak = (memory("VmHWM") - before) / 2**20
-    return cpu, wall, peak, clustering_scores(y, labels)["acc"]
+    return cpu, peak, clustering_scores(y, labels)["acc"]
 
 
-def main(sizes, data, limit):
+# n, clusters, views, columns of each, and how much the largest cluster exceeds the smallest
+SIZES_OF_CLUSTERS = [
+    (4000, 10, 3, 50, 1),
+    (4000, 200, 3, 50, 1),
+    (4000, 500, 3, 50, 10),
+    (100_000, 500, 3, 50, 1),
+    (4000, 10, 20, 50, 1),
+    (1000, 10, 3, 20_000, 1),
+]
+
+
+def gaussian_clusters(n, n_clusters, n_views, n_columns, ratio):
+    """Views and labels, the largest cluster ``ratio`` times the smallest."""
+    rng = np.random.default_rng(0)
+    shares = ratio ** -np.linspace(0, 1, n_clusters)
+    sizes = np.maximum(2, np.round(n * shares / shares.sum()).astype(int))
+    y = rng.permutation(np.repeat(np.arange(n_clusters), sizes))
+    views = []
+    for _ in range(n_views):
+        centres = rng.standard_normal((n_clusters, n_columns), dtype=np.float32)
+        views.append(centres[y] + rng.standard_normal((len(y), n_columns), dtype=np.float32))
+    return views, y
+
+
+def measure_clusters(n, n_clusters, *sizes):
+    """CPU seconds of a fit, MiB beyond its views, and ACC."""
+    views, y = gaussian_clusters(n, n_clusters, *sizes)
+    before = forget_peak()
+    cpu, labels = cpu_seconds(consensus(), views, n_clusters)
+    return cpu, (memory("VmHWM") - before) / 2**20, clustering_scores(y, labels)["acc"]
+
+
+def print_clusters():
+    rows = []
+    for size in SIZES_OF_CLUSTERS:
+        row, problem = apart(measure_clusters, *size)
+        if row is None:
+            raise SystemExit(problem)
+        cells = f"{row[0]:.1f}", f"{row[1]:.0f}", f"{row[2]:.3f}"
+        rows.append([*size[:-1], f"{size[-1]} : 1", *cells])
+    print_table("n | clusters | views | columns | sizes | CPU s | MiB | ACC", rows)
+
+
+def print_subsamples(sizes):
+    rows, seconds = [], []
+    families = {family.__name__: partial(family, TOTAL) for family in (sensors, lobes, subspaces)}
+    files = {name: partial(load_shared, name) for name in ("hdigit", "scene15")}
+    for name, load in (families | files).items():
+        results = []
+        for draw in range(2):
+            views, y = load(seed=draw)
+            for size in sizes:
+                fit = consensus(max_samples=size)
+                cpu, labels = cpu_seconds(fit, views, len(np.unique(y)))
+                results.append([adjusted_rand_score(y, labels), cpu])
+        scores, spent = np.reshape(results, (2, len(sizes), 2)).mean(axis=0).T
+        rows.append([name, len(y), len(np.unique(y)), *(f"{score:.3f}" for score in scores)])
+        seconds.append(spent)
+    rows.append(["CPU s", "", "", *(f"{mean:.1f}" for mean in np.mean(seconds, axis=0))])
+    print_table(["data", "samples", "clusters", *map(str, sizes)], rows)
+
+
+def main(sizes, data, limit, clusters, subsamples):
+    if clusters:
+        print_clusters()
+        return
+    if subsamples != [0]:
+        print_subsamples(subsamples)
+        return
     table = []
     for name in data:
         for method in METHODS:
-            before = None
             for n in sizes if name == "subspaces" else [len(load_shared(name)[1])]:
                 with tempfile.TemporaryDirectory() as folder:
                     row, problem = apart(measure, name, n, method, folder, limit=limit)
-                if row is None:
-                    table.append(f"{name} | {method} | {n} | | | | | | | {problem}")
-                    report(table[-1])
-                    break
-                cpu, wall, peak, acc = row
-                growth = ["", ""]
-                if before and n != before[0]:
-                    pairs = (cpu, before[1]), (peak, before[2])
-                    growth = [f"{np.log(b / a) / np.log(n / before[0]):.2f}" for b, a in pairs]
-                table.append(
-                    f"{name} | {method} | {n} | {cpu:.1f} | {wall:.1f} | {peak:.0f} | {acc:.3f} | "
-                    f"{' | '.join(growth)} | "
-                )
+                cells = f"{row[0]:.1f} | {row[1]:.0f} | {row[2]:.3f}" if row else f"{problem} | |"
+                table.append(f"{name} | {method} | {n} | {cells}")
                 report(table[-1])
-                before = n, cpu, peak
-    header = "data | method | n | CPU s | s | MiB | ACC | exponent of time | of memory | ended by"
-    print_table(header, table)
+                if row is None:
+                    break
+    print_table("data | method | n | CPU s | MiB | ACC", table)
 
 
 if __name__ == "__main__":
-    run(main, __doc__, None, sizes=SIZES, data=DATA, limit=60.0)
+    options = {"clusters": False, "subsamples": [0]}
+    run(main, __doc__, sizes=SIZES, data=DATA, limit=60.0, **options)

@@ -6,14 +6,13 @@ Three cases of each of sixteen sets: all samples, 80 % of them, and unequal clus
 classes are matched one to one; a sample whose cluster is not that of its class is misplaced. The
 first table compares what orders the samples: the area under the ROC curve of misplaced samples, and
 for the least certain tenth the share of the misplaced samples that it contains, and its share of
-misplaced ones. The second has the share of misplaced samples by certainty, and that predicted by
-isotonic regression on the other fifteen sets. All are means over sets, with standard errors.
+misplaced ones. The second has the share of misplaced samples by certainty. All are means over sets,
+with standard errors.
 """
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sets import SIXTEEN, at_hand, case
-from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
 from timing import print_table, run, with_error
@@ -67,34 +66,23 @@ def compared(by_set):
         yield [title, *(with_error(column, digits=2) for column in zip(*rows, strict=True))]
 
 
-def calibrated(joined):
-    """Certainty, share of the samples, share of misplaced ones, and that predicted, by interval.
-
-    ``joined`` has certainties, and which samples are misplaced, of each set.
-    """
-    by_interval = {bound: [] for bound in BOUNDS}
-    for name, (certainty, wrong) in joined.items():
-        others = [pair for other, pair in joined.items() if other != name]
-        curve = IsotonicRegression(increasing=False, out_of_bounds="clip")
-        weights = np.concatenate([np.full(len(w), 1 / len(w)) for _, w in others])
-        curve.fit(*(np.concatenate(parts) for parts in zip(*others, strict=True)), weights)
+def calibrated(by_set):
+    """Interval of certainty, share of the samples in it, and share of these that are misplaced."""
+    intervals = {bound: [] for bound in BOUNDS}
+    for cases in by_set.values():
+        certainty = np.concatenate([explanation.samples["certainty"] for explanation, _ in cases])
+        wrong = np.concatenate([wrong for _, wrong in cases])
         bins = np.searchsorted(BOUNDS, certainty, side="right")
         for i, bound in enumerate(BOUNDS):
-            here = bins == i
-            if here.any():
-                predicted = curve.predict(certainty[here]).mean()
-                by_interval[bound].append([here.mean(), wrong[here].mean(), predicted])
-    return {bound: np.array(rows).T for bound, rows in by_interval.items() if rows}
-
-
-def print_calibration(curve, n_sets):
-    low, rows = -0.5, []
-    for bound, (listed, *both) in curve.items():
-        interval = f"above {low:g}" if np.isinf(bound) else f"{low:g} to {bound:g}"
-        cells = [with_error(values, digits=2) for values in both]
-        rows.append([interval, f"{listed.sum() / n_sets:.2f}", *cells])
+            if (bins == i).any():
+                intervals[bound].append([np.mean(bins == i), wrong[bins == i].mean()])
+    low = -0.5
+    for bound, shares in intervals.items():
+        if shares:
+            listed, misplaced_share = zip(*shares, strict=True)
+            title = f"above {low:g}" if np.isinf(bound) else f"{low:g} to {bound:g}"
+            yield [title, f"{sum(listed) / len(by_set):.2f}", with_error(misplaced_share, digits=2)]
         low = bound
-    print_table(["certainty", "samples", "misplaced", "predicted from the other sets"], rows)
 
 
 def main(sets, max_samples):
@@ -104,12 +92,7 @@ def main(sets, max_samples):
     titles = ["order of the samples", "area", "of the misplaced", "of the least certain tenth"]
     print_table(titles, list(compared(by_set)))
     print()
-    joined = {}
-    for name, cases in by_set.items():
-        certainty = [explanation.samples["certainty"] for explanation, _ in cases]
-        wrong = [wrong for _, wrong in cases]
-        joined[name] = [np.concatenate(certainty), np.concatenate(wrong)]
-    print_calibration(calibrated(joined), len(by_set))
+    print_table("certainty | samples | misplaced", list(calibrated(by_set)))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ Usage: python bench/missing.py [--shares .1 .3 .5] [--draws 3] [--sets NAME ...]
 
 ACC of shuffled samples. Every entry of the table of samples and views is removed with the
 probability given, but no sample's last view. "NaN" is ConsensusTLRR on views with rows of NaN.
-"mean" is ConsensusTLRR on views whose missing rows are the mean of the view.
+"mean" is ConsensusTLRR on views whose missing rows are the mean of the view. Means over sets; those
+of each set are in bench/results/missing.csv, or missing_cells.csv.
 
 With --cells every cell is removed with the probability given. "NaN" is ConsensusTLRR, which fills
 cells by the multiple of the mean row that is nearest to the others of the row. "mean" fills column
@@ -15,7 +16,7 @@ means, and "KNN" is KNNImputer of scikit-learn (minutes for wide views).
 import numpy as np
 from sets import TEN
 from sklearn.impute import KNNImputer
-from timing import print_table, run, with_error
+from timing import print_table, run, with_error, write_rows
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -62,18 +63,21 @@ def accuracies(name, share, draw, remove, ways):
 
 def main(sets, shares, draws, cells):
     remove, ways = CELLS if cells else ROWS
+    rows, lines = [], []
     for share in shares:
         runs = [
             [accuracies(name, share, draw, remove, ways) for draw in range(draws)] for name in sets
         ]
         acc = np.mean(runs, axis=1)
-        rows = [
-            [name, *(f"{x:.3f}" for x in row)]
-            for name, row in zip([*sets, "mean"], [*acc, acc.mean(axis=0)], strict=True)
+        lines += [
+            [name, share, *(f"{x:.3f}" for x in row)] for name, row in zip(sets, acc, strict=True)
         ]
-        less = [with_error(column - acc[:, 0]) for column in acc.T]
-        print(f"\n{100 * share:g} % of the {'cells' if cells else 'rows'} missing\n")
-        print_table(["data", *ways], [*rows, ["less NaN, ± error over sets", *less]])
+        missing = f"{100 * share:g} % of the {'cells' if cells else 'rows'}"
+        rows.append([missing, "ACC", *(f"{x:.3f}" for x in acc.mean(axis=0))])
+        less = (with_error(column - acc[:, 0]) for column in acc.T[1:])
+        rows.append([missing, "less NaN, ± error over sets", "", *less])
+    print_table(["missing", "", *ways], rows)
+    write_rows("missing_cells" if cells else "missing", ["data", "share", *ways], lines)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,21 @@
-"""How often the number of clusters is found: whole sets, and random subsets of their classes.
+"""How often the number of clusters is right: whole sets, and random subsets of their classes.
 
 Usage: python bench/n_clusters.py [--sets NAME ...] [--draw 0] [--simulated]
-       python bench/n_clusters.py --unequal
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
-of the three candidates is. Seconds are of one thread, beside those of a ConsensusTLRR fit of the
-whole set. --simulated asks how far confidence and levels hold, on some sixty sets of 400 samples or
-more with equal, unequal, many (2 to 60), nested and other clusters, and on 24 of noise. A
-suggestion is near if it is near the number of clusters, or of groups of clusters; levels are these
-numbers. The second table has the stable and predictable suggestions by the lead of their criterion
-over those of the next numbers, on which high confidence depends.
-
---unequal has ten draws of groups of very different sizes: how often the suggestion is right, and
-the rarest group is a cluster of a fit with this number, or is named in ``hidden`` (a Jaccard index
-of at least .8).
+of the three candidates is. bench/results/n_clusters.csv has each set. --simulated asks how far
+confidence and levels hold, on some fifty sets of 400 samples or more with equal, unequal, many (2
+to 60) and nested clusters, and on 24 of noise. A suggestion is near if it is near the number
+of clusters, or of groups of clusters; levels are these numbers.
 """
 
 import families
 import numpy as np
 from sets import TEN, shuffled
-from timing import cpu_seconds, print_table, report, run
-from unequal import gaussian_groups
+from timing import print_table, report, run, write_rows
 
-from mvsc_fast import ConsensusTLRR, suggest_n_clusters
-from mvsc_fast.judge._n_clusters import SURE, SURE_PREDICTABILITY, _lead
+from mvsc_fast import suggest_n_clusters
 
 SUBSETS = 4
 COUNTS = (2, 3, 4, 6, 9, 13, 20, 30, 45, 60)
@@ -50,41 +41,30 @@ def near(count, truth):
     return abs(count - truth) <= max(1, 0.1 * truth)
 
 
-def main(sets, draw, simulated, unequal):
-    if unequal:
-        print_unequal()
-        return
+def main(sets, draw, simulated):
     if simulated:
         print_simulated(draw)
         return
-    table, every_mark = [], []
+    lines, every_mark = [], []
     for number, name in enumerate(sets):
-        whole, y_whole = shuffled(name)
-        seconds, of_set = [], []
-        for seed, (kind, views, y) in enumerate(problems(whole, y_whole, 100 * draw + number)):
-            truth, options = len(np.unique(y)), {"random_state": seed, "n_threads": 1}
-            spent, result = cpu_seconds(suggest_n_clusters, views, **options)
+        marks = []
+        for seed, (kind, views, y) in enumerate(problems(*shuffled(name), 100 * draw + number)):
+            truth, result = len(np.unique(y)), suggest_n_clusters(views, random_state=seed)
             count, candidates = result.n_clusters, result.candidates
-            marks = count == truth, near(count, truth), any(near(c, truth) for c in candidates)
-            of_set.append((result.confidence == "high", *marks))
-            seconds.append(spent)
+            hits = count == truth, near(count, truth), any(near(c, truth) for c in candidates)
+            marks.append((result.confidence == "high", *hits))
             report(name, kind, truth, candidates, result.confidence)
-        model = ConsensusTLRR(len(np.unique(y_whole)), random_state=0, n_threads=1)
-        fit, _ = cpu_seconds(model.fit, whole)
-        counts = " | ".join(map(str, np.sum(of_set, axis=0)[1:]))
-        ratio = f"{seconds[0]:.2f} | {fit:.2f} | {seconds[0] / fit:.2f}"  # of all classes
-        table.append(f"{name} | {counts} | {ratio}")
-        every_mark += of_set
-    marks = np.array(every_mark).astype(int)
-    counts = " | ".join(map(str, marks.sum(axis=0)[1:]))
-    table.append(f"of {len(marks)} | {counts} | | |")
-    print_table("set | right | near | any | seconds | ConsensusTLRR | ratio", table)
-    print()
-    levels = []
-    for level in ("high", "low"):
-        part = marks[marks[:, 0] == (level == "high"), 1:]
-        levels.append([level, len(part), *part.sum(axis=0)])
-    print_table("confidence | problems | right | near | any", levels)
+        lines.append([name, *np.sum(marks, axis=0)[1:]])
+        every_mark += marks
+    marks, rows = np.array(every_mark), []
+    for title, part in (
+        ("all", marks),
+        ("confidence high", marks[marks[:, 0]]),
+        ("confidence low", marks[~marks[:, 0]]),
+    ):
+        rows.append([title, len(part), *part[:, 1:].sum(axis=0)])
+    print_table("suggestions | problems | right | near | any", rows)
+    write_rows("n_clusters", ["data", "right", "near", "any"], lines)
 
 
 def noisy(rng, centres, y):
@@ -115,17 +95,6 @@ def nested(draw):
                 yield noisy(rng, centres, y), [groups, groups * parts]
 
 
-def others(draw):
-    """Lobes, windows of sensors, subspaces, and texts."""
-    for s, (c, n_lobes) in enumerate(((4, 3), (6, 8), (10, 4))):
-        seed = 10 * draw + s
-        yield families.lobes(500, seed, c, n_lobes)[0], [c]
-        yield families.sensors(500, seed)[0], [6]
-        yield families.subspaces(500, seed)[0], [10]
-    views, y = families.texts(600, draw)
-    yield views, [len(np.unique(y))]
-
-
 def noise(draw):
     """Views without clusters."""
     n = 300
@@ -141,83 +110,24 @@ def noise(draw):
         yield [plane @ rng.normal(size=(2, d)) + rng.normal(0, 0.1, (n, d)) for d in (20, 30)], []
 
 
-LEADS = (0.005, 0.01, 0.015, 0.03, 0.06, 0.1, np.inf)
-
-
-def lead(result):
-    """By how much the criterion exceeds those of the next numbers; -1 if it is not reliable."""
-    best = int(result.criterion.argmax())
-    if result.stability[best] < SURE or result.predictability[best] < SURE_PREDICTABILITY:
-        return -1
-    return _lead(result.criterion)[best]
-
-
 def print_simulated(draw):
-    """Print how far confidence and levels hold, by the family of the sets and by the lead."""
-    table, leads = [], []
-    for family in (flat, nested, others, noise):
+    """Print how far confidence and levels hold, by the family of the sets."""
+    table = []
+    for family in (flat, nested, noise):
         row = np.zeros(8, dtype=int)
         for seed, (views, truth) in enumerate(family(draw)):
-            result = suggest_n_clusters(views, random_state=seed, n_threads=1)
+            result = suggest_n_clusters(views, random_state=seed)
             high, count, levels = result.confidence == "high", result.n_clusters, result.levels
             close = any(near(count, n) for n in truth)
-            leads.append((lead(result), 1, count in truth, close))
             reached = [any(near(level, n) for level in levels) for n in truth]
             supported = [any(near(level, n) for n in truth) for level in levels]
             row[:4] += [1, high, high and count in truth, high and close]
             row[4:] += [len(truth), sum(reached), len(levels), sum(supported)]
         table.append([family.__name__, *row])
         report(*table[-1])
-    header = "family | sets | high | right | near | levels | found | supported | near a level"
+    header = "family | sets | high | right | near | levels | reached | supported | near a level"
     print_table(header, table)
-    print()
-    leads, rows, low = np.array(leads), [], 0
-    for high in LEADS:
-        part = leads[(leads[:, 0] >= low) & (leads[:, 0] < high), 1:]
-        title = f"above {low}" if np.isinf(high) else f"{low} to {high}"
-        rows.append([title, *part.sum(axis=0).astype(int)])
-        low = high
-    print_table("lead | suggestions | right | near", rows)
-
-
-DRAWS = 10
-GEOMETRIC = (40, 25, 15, 10, 5, 3, 1.5, 0.5)  # per cent
-
-
-def unequal_groups():
-    """Name, views and groups, at most 1000 samples, all of which a suggestion uses."""
-    for seed in range(DRAWS):
-        for sizes in ((940, 50, 10), (300, 300, 280, 20)):
-            views = families.unequal_clusters(np.random.default_rng(seed), sizes, 6)
-            yield " / ".join(map(str, sizes)), views, np.repeat(range(len(sizes)), sizes)
-        yield "93 %, seven of 1 %", *gaussian_groups(1000, [93, *[1] * 7], 2.5, seed=seed)
-        for kind, separation in (("near", 1.5), ("far", 2.5)):
-            yield f"40 to .5 %, {kind}", *gaussian_groups(1000, GEOMETRIC, separation, seed=seed)
-
-
-def holds(groups, rare):
-    return any(np.isin(rare, g).sum() >= 0.8 * len(np.union1d(rare, g)) for g in groups)
-
-
-def print_unequal():
-    """Print how often the rarest group is a cluster, or is named."""
-    marks = {}
-    for name, views, y in unequal_groups():
-        result = suggest_n_clusters(views, random_state=0, n_threads=1)
-        c, rare = result.n_clusters, np.flatnonzero(y == np.bincount(y).argmin())
-        labels = ConsensusTLRR(c, random_state=0, n_threads=1).fit_predict(views)
-        own = holds([np.flatnonzero(labels == k) for k in range(c)], rare)
-        named = holds(result.hidden.values(), rare)
-        row = [c == y.max() + 1, own, named, own or named]
-        marks.setdefault(name, []).append([*row, len(rare), c])
-    rows = []
-    for name, each in marks.items():
-        *counts, sizes, numbers = zip(*each, strict=True)
-        ranges = [f"{min(values)} to {max(values)}" for values in (sizes, numbers)]
-        rows.append([name, *ranges, *(f"{sum(count)} of {DRAWS}" for count in counts)])
-    header = "groups | of the rarest | suggested | right | rarest a cluster | named | either"
-    print_table(header, rows)
 
 
 if __name__ == "__main__":
-    run(main, __doc__, sets=[*TEN], draw=0, simulated=False, unequal=False)
+    run(main, __doc__, sets=[*TEN], draw=0, simulated=False)

@@ -24,7 +24,7 @@ from timing import print_table, run
 from mvsc_fast.views import align
 
 SETS = {"kipan": (3, 4), "brca": (5, 4)}  # the true number of clusters, and one off it
-RNA = "k-means, RNA alone"
+RNA = "k-means, RNA"
 METHODS = [*OURS, "snfpy, K=20", "NEMO (imml)", "k-means, columns joined", RNA]
 
 

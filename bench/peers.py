@@ -9,8 +9,8 @@ ends the run; seconds are those of the processor, in the fit alone. All get
 samples of unit length in every view and the settings of their documentation: mvlearn 100 starts of
 k-means, snfpy Euclidean distances with mu=.5 and K=20 (the value of its examples) or K=n/10 (its
 rule of thumb), others the defaults. snfpy's network, which it leaves to others to cut, and averaged
-graphs are cut by scikit-learn's SpectralClustering. NMI and seconds are means over the sets, and
-means of ACC and NMI have their standard errors over sets.
+graphs are cut by scikit-learn's SpectralClustering. Means over the sets of ACC and NMI have their
+standard errors; bench/results/peers.csv has the ACC of each set.
 """
 
 import os
@@ -21,7 +21,7 @@ import venv
 from pathlib import Path
 
 import numpy as np
-from timing import apart, cpu_seconds, load_shared, print_table, report, run, with_error
+from timing import apart, cpu_seconds, load_shared, print_table, report, run, with_error, write_rows
 
 ENVIRONMENT = Path(__file__).resolve().parent.parent / ".venv-peers"
 INSTALLS = [
@@ -30,11 +30,6 @@ INSTALLS = [
     # mvlearn 0.5.0 asks for matplotlib <= 3.3.4, which does not build for Python >= 3.10.
     ["--no-deps", "mvlearn==0.5.0"],
 ]
-NOTE = (
-    "scikit-learn {}, mvlearn 0.5.0, snfpy 0.2.2, imml 0.6.0. The last three run with "
-    "scikit-learn < 1.8, which snfpy needs; mvlearn is installed without its dependencies, as it "
-    "asks for matplotlib <= 3.3.4, which does not build for this Python."
-)
 SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "uci_digit", "handwritten"]
 OURS = ["ConsensusTLRR", "TLRR"]
 PEERS = [
@@ -122,7 +117,6 @@ def fit_apart(method, views, k, seed, limit):
 
 
 def main(sets, shuffles, limit, install):
-    import sklearn
     from sets import VERSIONS, wheel
     from sklearn.preprocessing import normalize
 
@@ -133,27 +127,26 @@ def main(sets, shuffles, limit, install):
         for package in VERSIONS:
             wheel(package)
         return
-    table, data = [], {}
+    table, lines, data = [], [], {}
     for name in sets:
         for seed in range(shuffles):
             views, y = load_shared(name, seed)
             data[name, seed] = [normalize(X.astype(np.float64)) for X in views], y
     for method in OURS[:1] + PEERS:
-        acc, nmi, seconds = {name: [] for name in sets}, {name: [] for name in sets}, []
+        scores, seconds = {name: [] for name in sets}, []
         for (name, seed), (views, y) in data.items():
             result, problem = fit_apart(method, views, len(np.unique(y)), seed, limit)
             if result is None:
                 raise SystemExit(f"{method} on {name}: {problem}")
-            scores = clustering_scores(y, result["labels"])
-            acc[name].append(scores["acc"])
-            nmi[name].append(scores["nmi"])
+            every = clustering_scores(y, result["labels"])
+            scores[name].append([every["acc"], every["nmi"]])
             seconds.append(result["seconds"])
-        cells = [f"{np.mean(values):.3f}" for values in acc.values()]
-        means = [with_error([np.mean(v) for v in score.values()]) for score in (acc, nmi)]
-        table.append([method, *cells, *means, f"{np.mean(seconds):.1f}"])
+        means = np.array([np.mean(values, axis=0) for values in scores.values()])
+        lines += [[name, method, f"{acc:.3f}"] for name, acc in zip(sets, means[:, 0], strict=True)]
+        table.append([method, *map(with_error, means.T), f"{np.mean(seconds):.1f}"])
         report(*table[-1])
-    print_table(["ACC", *sets, "mean", "mean NMI", "CPU s"], table)
-    print("\n" + NOTE.format(sklearn.__version__))
+    print_table("method | ACC | NMI | CPU s", table)
+    write_rows("peers", ["data", "method", "acc"], lines)
 
 
 if __name__ == "__main__":

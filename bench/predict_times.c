@@ -4,12 +4,10 @@
 #include <mvsc_predict.h>
 #include <time.h>
 
-enum { REPEATS = 9 };
-
 int main(int argc, char **argv)
 {
     mvsc_model model;
-    ptrdiff_t m = argc > 3 ? atol(argv[3]) : 0, first, i, k, calls;
+    ptrdiff_t m = argc > 3 ? atol(argv[3]) : 0, first, i, k, calls, most;
     size_t size, total = 0;
     const void **rows;
     double *numbers;
@@ -30,26 +28,20 @@ int main(int argc, char **argv)
         return 1;
     fclose(file);
     for (k = 4; k < argc; k++) {
-        ptrdiff_t batch = atol(argv[k]), most = batch < 100 ? 100 / batch + 1 : 1;
-        double best = 1e30;
-        int repeat;
-        for (repeat = 0; repeat < REPEATS; repeat++) {
-            clock_t start = clock();
-            double seconds;
-            for (first = 0, calls = 0; first + batch <= m && calls < most; first += batch, calls++) {
-                double *view = numbers;
-                for (i = 0; i < model.n_inputs; i++) {
-                    rows[i] = view + first * mvsc_model_columns(&model, i);
-                    view += m * mvsc_model_columns(&model, i);
-                }
-                if (mvsc_model_predict(&model, batch, rows, MVSC_ROWS_FLOAT64, workspace, size, NULL,
-                                       labels + first) != MVSC_MODEL_OK)
-                    return 1;
+        ptrdiff_t batch = atol(argv[k]);
+        clock_t start = clock();
+        most = batch < 100 ? 100 / batch + 1 : 1;
+        for (first = 0, calls = 0; first + batch <= m && calls < most; first += batch, calls++) {
+            double *view = numbers;
+            for (i = 0; i < model.n_inputs; i++) {
+                rows[i] = view + first * mvsc_model_columns(&model, i);
+                view += m * mvsc_model_columns(&model, i);
             }
-            seconds = (double)(clock() - start) / CLOCKS_PER_SEC / (double)(calls * batch);
-            best = seconds < best ? seconds : best;
+            if (mvsc_model_predict(&model, batch, rows, MVSC_ROWS_FLOAT64, workspace, size, NULL,
+                                   labels + first) != MVSC_MODEL_OK)
+                return 1;
         }
-        printf("%.1f ", 1e6 * best);
+        printf("%.2f ", 1e6 * (double)(clock() - start) / CLOCKS_PER_SEC / (double)(calls * batch));
     }
     return 0;
 }

@@ -7,14 +7,15 @@ ACC / NMI in file order, where files are sorted by class, and on shuffled sample
 published discrete Fourier transform, and with the order-free graph transform.
 
 --methods is every method with its defaults on ten shuffled sets, larger ones cut to the first
---max-samples of the shuffled samples: mean and spread (standard deviation over the shuffles) of
-ACC, seconds, and peak memory. Each fit runs in a process of its own with one thread.
+--max-samples of the shuffled samples: mean ACC, median seconds, and peak memory. Each fit runs in a
+process of its own with one thread. bench/results/methods.csv has the ACC of each set, with its
+standard deviation over the shuffles.
 """
 
 from itertools import product
 
 import numpy as np
-from timing import apart, forget_peak, load_shared, memory, print_table, run, stopwatch
+from timing import apart, forget_peak, load_shared, memory, print_table, run, stopwatch, write_rows
 
 from mvsc_fast import TLRR
 from mvsc_fast.methods import ESTIMATORS, ETLMSC, TSVDMSC
@@ -69,33 +70,33 @@ def print_orders(shuffles):
 
 
 def measure(data, method, seed, max_samples):
-    """Samples, ACC, seconds and MiB of a fit."""
+    """ACC, seconds and MiB of a fit."""
     views, y = load_shared(data, seed)
     views, y = [X[: max_samples or None] for X in views], y[: max_samples or None]
     base = forget_peak()
-    model = ESTIMATORS[method](len(np.unique(y)), random_state=seed, n_threads=1)
+    model = ESTIMATORS[method](len(np.unique(y)), random_state=seed)
     seconds, labels = stopwatch(model.fit_predict, views)
     peak = (memory("VmHWM") - base) // 2**20
-    return len(y), clustering_scores(y, labels)["acc"], seconds, peak
+    return clustering_scores(y, labels)["acc"], seconds, peak
 
 
 def print_methods(shuffles, max_samples):
-    rows, sizes = [], {}
+    rows, lines = [], []
     for method in ESTIMATORS:
         by_set, costs = {name: [] for name in SETS}, []
         for seed, name in product(range(shuffles), SETS):
             result, problem = apart(measure, name, method, seed, max_samples)
             if result is None:
                 raise SystemExit(f"{method} on {name}, seed {seed}: {problem}")
-            sizes[name], acc, *cost = result
-            by_set[name].append(acc)
-            costs.append(cost)
+            by_set[name].append(result[0])
+            costs.append(result[1:])
         seconds, peaks = zip(*costs, strict=True)
-        cells = [f"{np.mean(acc):.3f} ± {np.std(acc):.3f}" for acc in by_set.values()]
         mean = f"{np.mean([*by_set.values()]):.3f}"
-        rows.append([method, *cells, mean, f"{np.median(seconds):.1f}", max(peaks)])
-    heads = [f"{name} ({n})" for name, n in sizes.items()]
-    print_table(["method", *heads, "mean", "median s", "peak MiB"], rows)
+        rows.append([method, mean, f"{np.median(seconds):.1f}", max(peaks)])
+        for name, acc in by_set.items():
+            lines.append([name, method, f"{np.mean(acc):.3f}", f"{np.std(acc):.3f}"])
+    print_table("method | ACC | median s | peak MiB", rows)
+    write_rows("methods", ["data", "method", "acc", "sd"], lines)
 
 
 def main(shuffles, methods, max_samples):

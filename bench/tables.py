@@ -1,13 +1,13 @@
-"""Regenerate the tables and pictures of README.md and docs, each by its script.
+"""Regenerate the tables of docs/measured.md, each by its script, that of README.md, and pictures.
 
 Usage: python bench/tables.py [NAME ...] [--all] [--check]
 
 A table stands between <!-- NAME --> and <!-- end NAME -->, and its last line names its command, and
-the commit, the processor, the date and the minutes that it took; a new table needs the command in
-backticks alone. Without names the stale tables are regenerated: those whose script, or the package,
+the commit, the processor, the date and the minutes that it took; a new table needs only the command
+in backticks. Without names the stale tables are regenerated: those whose script, or the package,
 has changed since their commit by more than comments and docstrings. An interrupted run continues
 where it stopped. Tables are made one after the other, with one thread unless the script sets the
-number. The tables of README.md are taken from those of docs. With --check nothing is run, and the
+number. The table of README.md is taken from those of docs. With --check nothing is run, and the
 exit status is 1 if a table is stale.
 """
 
@@ -37,16 +37,24 @@ WRITING = [
 ]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
 WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
-README = "README.md"
-EXTRACTS = {  # of README.md, and the tables that they are taken from
-    "accuracy": ["accuracy", "peers", "omics", "unequal"],
-    "solvers": ["solvers"],
+PAGE, README, EXTRACT = "docs/measured.md", "README.md", "comparison"
+ORIGINS = ["peers", "accuracy", "omics", "unequal"]  # of the table EXTRACT of README.md
+COLUMNS = {  # of this table, by the methods of its origins
+    "ConsensusTLRR": "ConsensusTLRR",
+    "scikit-learn, concatenated views": "all columns",
+    "concatenated": "all columns",
+    "k-means, columns joined": "all columns",
+    "spectral, joined neighbours": "all columns",
+    "scikit-learn, averaged graphs": "mean graph",
+    "averaged graph": "mean graph",
+    "best single view": "one view",
+    "k-means, RNA": "one view",
+    "snfpy, K=20": "SNF",
+    "NEMO (imml)": "NEMO",
 }
-PICTURES = ["docs/make_picture.py", "docs/make_charts.py"]
+PICTURES = ["docs/make_picture.py", "docs/make_charts.py", "docs/make_convergence.py"]
 BLOCK = r"<!-- (?P<name>{}) -->\n(?P<text>.*?)<!-- end (?P=name) -->"
-FOOTER = re.compile(
-    r"`(?P<command>(?:bench|docs|tools)/[^`]+)`(?:, commit (?P<commit>\w+), .* min)?\n$"
-)
+FOOTER = re.compile(r"`(?P<command>bench/[^`]+)`(?:, commit (?P<commit>\w+), .* min)?\n$")
 
 
 def git(*arguments):
@@ -59,17 +67,12 @@ def read(page):
 
 
 def find_tables():
-    """The page of every table of docs, by name."""
-    pages = {}
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        for table in re.finditer(BLOCK.format(r"[\w ]+"), path.read_text(encoding="utf-8"), re.S):
-            pages[table["name"]] = path.relative_to(ROOT).as_posix()
-    return pages
+    """The names of all tables of the page."""
+    return re.findall(r"<!-- (?!end )([\w ]+) -->\n", read(PAGE))
 
 
-def block(name, page=None):
-    """The text of a table, from its page."""
-    page = page or find_tables()[name]
+def block(name, page=PAGE):
+    """The text of a table."""
     table = re.search(BLOCK.format(name), read(page), re.S)
     if not table:
         raise SystemExit(f"{page} has no <!-- {name} -->")
@@ -97,50 +100,23 @@ def rows_of(name, number=0):
     return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]
 
 
-def extracts():
-    """The tables of README.md by their names."""
-    baselines = {
-        "best single view": "best single view, chosen with true labels",
-        "averaged graph": "averaged graph",
-        "concatenated": "concatenated views",
-    }
-    ours = "ConsensusTLRR"
-    ten = rows_of("accuracy")[-1]
-    sixteen = {row["method"]: row["all sets and cases"] for row in rows_of("accuracy", 1)}
+def extract():
+    """The table of README.md: a column for each kind of method."""
+    kidney, breast = ({row["method"]: row for row in rows_of("omics", i)} for i in (0, 1))
+    peers, unequal = rows_of("peers"), {row.pop("ARI"): row for row in rows_of("unequal")}
     results = {
-        "ten sets, ACC": {name: ten[name] for name in (ours, *baselines)},
-        "sixteen sets, ACC": {name: sixteen[name] for name in (ours, *baselines)},
-        "seven sets, ACC": {row["ACC"]: row["mean"] for row in rows_of("peers")},
+        "7 public sets, accuracy": {row["method"]: row["ACC"] for row in peers},
+        "7 public sets, CPU s": {row["method"]: row["CPU s"] for row in peers},
+        "16 public sets, accuracy": {r["method"]: r["sixteen sets"] for r in rows_of("accuracy")},
+        "kidney cancers, ARI": {method: row["ARI, k=3"] for method, row in kidney.items()},
+        "breast cancers, ARI": {method: row["ARI, k=5"] for method, row in breast.items()},
+        "8 sets, sizes 30:1, ARI": unequal["sets 30 : 1 (24)"],
     }
-    for number, cancer in enumerate(["three kidney cancers", "five breast cancers"]):
-        scores = results[f"{cancer}, ARI / NMI"] = {}
-        for method, ari, nmi, *_ in map(dict.values, rows_of("omics", number)):
-            if method == ours or "TLRR" not in method:
-                scores[method] = f"{ari} / {nmi}"
-    for row in rows_of("unequal"):
-        (_, family), *scores = row.items()
-        if family.startswith(("sets 30 : 1", "tables 12 : 1")):
-            ari = {method: text.split(" / ")[0] for method, text in scores}
-            results[f"{family.split(' (')[0]}, unequal groups, ARI"] = ari
-    lines = []
+    header, lines = list(dict.fromkeys(COLUMNS.values())), []
     for data, scores in results.items():
-        others = [f"{baselines.get(m, m)} {score}" for m, score in scores.items() if m != ours]
-        lines.append([data, scores[ours], "; ".join(others)])
-
-    rows = {}
-    for row in rows_of("solvers"):
-        if row["tensor"] == "yaleb10, default W" and row["threads"] == "1":
-            rows[row["solver"]] = row
-    dual, ialm, twin = (rows[name] for name in ("dual", "ialm", "NumPy twin"))
-    solvers = [
-        ['`"dual"`: certified, the default', f"**{dual['seconds']}**", dual["relative gap"]],
-        ['`"ialm"`: published iteration, compiled', ialm["seconds"], ""],
-        ["published iteration in NumPy", twin["seconds"], ""],
-    ]
-    return {
-        "accuracy": markdown_table(["data", ours, "others"], lines) + "\n",
-        "solvers": markdown_table(["solver", "seconds", "relative gap"], solvers) + "\n",
-    }
+        cells = {COLUMNS[m]: text.split(" ±")[0] for m, text in scores.items() if m in COLUMNS}
+        lines.append([data, *(cells.get(column, "") for column in header)])
+    return markdown_table(["data, score", *header], lines) + "\n"
 
 
 def sources(command):
@@ -149,7 +125,7 @@ def sources(command):
     text = read(script)
     names = re.findall(r"^ *(?:from|import) (\w+)", text, re.M)
     beside = [f"bench/{name}.py" for name in ["timing", *names]]
-    fits = any(option in command for option in ("--parts", "--reads", "--seconds"))
+    fits = any(option in command for option in ("--parts", "--reads", "--doubts"))
     skipped = WITHOUT_TLRR if "structure.py" in command and not fits else []
     return [*SOURCES, *skipped, script, *(path for path in beside if (ROOT / path).exists())]
 
@@ -206,7 +182,7 @@ def run(command):
 def write(name, commit, text, minutes):
     """Replace a table, and name in its last line what made it."""
     origin = f"`{footer(name)[0]}`, commit {commit}, {processor()}, {datetime.date.today()}"
-    replace_block(name, find_tables()[name], f"{text}\n\n{origin}, {minutes:.1f} min\n")
+    replace_block(name, PAGE, f"{text}\n\n{origin}, {minutes:.1f} min\n")
     print(f"{name}: {minutes:.1f} min", flush=True)
 
 
@@ -226,11 +202,9 @@ def regenerate(names, commit):
 
 def main(names, everything, check):
     stale = {name: why_stale(name) for name in find_tables()}
-    complete = not any(stale[name] for names in EXTRACTS.values() for name in names)
     if check:
-        for name, text in extracts().items() if complete else ():
-            if block(name, README) != text:
-                stale[f"{name} of {README}"] = "differs from docs"
+        if not any(stale[name] for name in ORIGINS) and block(EXTRACT, README) != extract():
+            stale[f"{EXTRACT} of {README}"] = "differs from docs"
         for name, reason in stale.items():
             print(f"{name}: {reason or 'current'}")
         return any(stale.values())
@@ -238,9 +212,8 @@ def main(names, everything, check):
     if git("diff", "--quiet", "HEAD", "--", *SOURCES, "bench", ":!bench/results")[0]:
         raise SystemExit("commit your changes first: each table names the commit that made it")
     failed = regenerate(chosen, git("rev-parse", "--short", "HEAD")[1])
-    if not any(why_stale(name) for names in EXTRACTS.values() for name in names):
-        for name, text in extracts().items():
-            replace_block(name, README, text)
+    if not any(why_stale(name) for name in ORIGINS):
+        replace_block(EXTRACT, README, extract())
     for script in PICTURES if not names else ():
         subprocess.run([sys.executable, ROOT / script], check=True)
     if failed:
@@ -255,7 +228,7 @@ if __name__ == "__main__":
     parser.add_argument("--all", action="store_true", help="also those that are current")
     parser.add_argument("--check", action="store_true", help="only report which are stale")
     options = parser.parse_args()
-    unknown = set(options.names) - known.keys()
+    unknown = set(options.names) - set(known)
     if unknown:
         parser.error(f"no table {', '.join(unknown)}: there are {', '.join(known)}")
     sys.exit(main(options.names, options.all, options.check))

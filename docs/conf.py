@@ -69,7 +69,7 @@ html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": {"**": ["page-toc"], "benchmarks": []},  # wide tables
+    "secondary_sidebar_items": {"**": ["page-toc"], "measured": []},  # wide tables
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "show_prev_next": True,

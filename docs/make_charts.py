@@ -2,7 +2,7 @@
 
 Usage: python docs/make_charts.py
 
-Writes docs/_static/peers.png from the table of bench/peers.py in docs/benchmarks.md.
+Writes docs/_static/peers.png from the table of bench/peers.py in docs/measured.md.
 """
 
 import sys
@@ -22,9 +22,9 @@ OURS, OTHERS = "#1f6f8b", "#b8bfc6"
 
 def main():
     rows = rows_of("peers")[::-1]
-    names = [row["ACC"] for row in rows]
+    names = [row["method"] for row in rows]
     colors = [OURS if name == "ConsensusTLRR" else OTHERS for name in names]
-    means, errors = zip(*(map(float, row["mean"].split(" ± ")) for row in rows), strict=True)
+    means, errors = zip(*(map(float, row["ACC"].split(" ± ")) for row in rows), strict=True)
     seconds = [float(row["CPU s"]) for row in rows]
     with rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(9.6, 2.9), layout="constrained")

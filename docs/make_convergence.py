@@ -2,11 +2,11 @@
 
 Usage: python docs/make_convergence.py
 
-Writes docs/_static/convergence.png from 200 embedded handwritten numerals in four views, and prints
-the numbers.
+Writes docs/_static/convergence.png from 200 embedded handwritten numerals in four views.
 """
 
 import io
+import operator
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,6 @@ from mvsc_fast.solvers import tlrr
 PICTURE = Path(__file__).resolve().parent / "_static" / "convergence.png"
 PARAMETERS = {"omega1": 0.5, "alpha": 9.0, "n_neighbors": 15}
 DUAL_STEPS = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30]
-SHOWN = [1, 2, 3, 4, 8]
 PUBLISHED_STEPS = [1, 3, 10, *range(20, 141, 5)]
 
 
@@ -44,18 +43,7 @@ def main():
     published = [tlrr(W, solver="ialm", max_iter=k, **PARAMETERS) for k in PUBLISHED_STEPS]
     bounds = [result.error_bound / size for result in dual]
     errors = [error(result) for result in dual]
-    print("| solver | iterations | relative gap | error bound | error |\n|---|---|---|---|---|")
-    for k, result, bound, found in zip(DUAL_STEPS, dual, bounds, errors, strict=True):
-        assert found <= bound + minimiser.error_bound / size
-        if k in SHOWN:
-            print(f"| dual | {k} | {result.gap:.1e} | {bound:.1e} | {found:.1e} |")
-    for k in SHOWN:
-        gap = tlrr(W, tol=0, max_iter=k, **PARAMETERS | {"alpha": 5.0}).gap
-        print(f"| dual, alpha 5 | {k} | {gap:.1e} | | |")
-    zero = sum(not result.tensor.any() for result in published)
-    print(f"| published, still zero | {PUBLISHED_STEPS[zero - 1]} | | | 1 |")
-    print(f"| published, at its end | {published[-1].n_iter} | | | {error(published[-1]):.1e} |")
-    print(f"\nThe minimiser is known to a relative error of {minimiser.error_bound / size:.0e}.")
+    assert all(map(operator.le, errors, np.add(bounds, minimiser.error_bound / size)))
 
     figure = Figure(figsize=(6.6, 4.3), layout="constrained")
     ax = figure.subplots()

@@ -1,20 +1,10 @@
 """The three views of images that papers of this field use: intensities, local binary patterns,
 Gabor magnitudes.
 
-==================  =========================================================  =============
-function            each image becomes                                         numbers
-==================  =========================================================  =============
-`intensity`         its pixels at 64 x 64 (Coil20: 32 x 32)                    4096 (1024)
-`lbp_cells`         histograms of its 59 uniform local binary patterns in      3304 = 56 * 59
-                    cells of 9 x 10 pixels, at 72 x 70
-`gabor_magnitudes`  magnitudes of its Gabor responses at wavelength 4, mean    6750 = 75 * 90
-                    over four angles, at 75 x 90
-==================  =========================================================  =============
-
 The feature files of those papers came without the code that made them. Sizes, cells and filters
-here follow from the dimensions, and with them TLRR on t-SVD-MSC, in the order of the files, has the
-accuracies of its paper (Jia et al. 2021) on ORL, Yale and Coil20. Samples are not scaled: every
-method of the package scales them to unit length in each view.
+here follow from the dimensions (4096, or 1024 for Coil20; 3304; 6750), and with them TLRR on
+t-SVD-MSC, in the order of the files, has the accuracies of its paper (Jia et al. 2021) on ORL, Yale
+and Coil20. Samples are not scaled: every method of the package scales them to unit length.
 
 ``images`` are grey values, uint8, of shape (n_images, height, width). Each is resized bilinearly,
 after a Gaussian filter if it shrinks, without regard to its aspect ratio.

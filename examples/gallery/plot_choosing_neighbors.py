@@ -50,6 +50,6 @@ legend = ax.legend(loc="lower left")
 
 # %%
 # The best number depends on the similarities. On the tensor of t-SVD-MSC that the paper uses for
-# Extended Yale B, its ``lam=15`` and ``alpha=9`` are right (:doc:`table </benchmarks>`).
+# Extended Yale B, its ``lam=15`` and ``alpha=9`` are right (:doc:`table </measured>`).
 # `ConsensusTLRR` needs no such choice: its candidates cover
 # four numbers of neighbours.
