@@ -43,7 +43,7 @@ tables: $(VENV)/test
 	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py
 
-# The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
+# The tables of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
 paper: $(VENV)/paper
 	$(BIN)/python bench/paper --data $(DATA) $(OPTIONS)
 
@@ -72,6 +72,7 @@ lint: $(LINT)/installed
 	$(LINT)/bin/mypy
 	$(LINT)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*
 	$(LINT)/bin/zizmor --quiet --offline .github/workflows
+	$(LINT)/bin/python tools/sizes.py
 
 $(LINT)/installed: Makefile
 	$(PYTHON) -m venv $(LINT)
@@ -119,7 +120,6 @@ versions: ENVIRONMENTS ?= oldest 3.10 3.11 3.12 3.13 3.14 3.14t prerelease
 platforms versions: $(VENV)/test
 	$(BIN)/python tools/platforms.py --cache $(PLATFORMS) \
 		$(addprefix --wheel ,$(wildcard dist/mvsc_fast-$(VERSION)-cp311-abi3-*)) $(ENVIRONMENTS)
-	$(BIN)/python bench/tables.py platforms
 
 clean:
 	rm -rf $(VENV) $(DEMO) $(LINT) .venv-peers build dist demo docs/_build docs/gallery docs/api/generated \
