@@ -15,9 +15,9 @@ MAX_MEDIANS = 1.5
 RIDGE = 0.03  # share of the covariance of all samples that is added to that within clusters
 MIN_SPREAD = 1e-5  # of a direction, relative to the widest; rows are in single precision
 MAX_ITERATIONS = 100
-# Calibrated by bench/doubts.py. Noise of 300 samples reaches a predictability of .5 to .8 and a
-# modularity of .25 to .5, except in two or three columns. The sixteen sets have more of at least
-# one of them.
+# Calibrated by bench/structure.py --doubts. Noise of 300 samples reaches a predictability of .5 to
+# .8 and a modularity of .25 to .5, except in two or three columns. The sixteen sets have more of at
+# least one of them.
 MIN_PREDICTABILITY, MIN_MODULARITY, MIN_DOUBTED = 0.85, 0.5, 200
 # Below it, labels of nine tenths of the samples agree with those of all no better
 # (bench/changes.py).
