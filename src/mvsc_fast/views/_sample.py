@@ -195,7 +195,7 @@ def _condensed(X):
     n, d = X.shape
     if scipy.sparse.issparse(X) or d <= n or np.count_nonzero(X) > MAX_DENSITY * n * d:
         return X
-    return scipy.sparse.csr_matrix(X)
+    return scipy.sparse.csr_array(X)
 
 
 def _uniform_sample(source, samples, count, seed):
