@@ -114,7 +114,7 @@ attack/test_memory_limits.py attack/test_signals.py cli/test_cluster.py
 cli/test_outputs.py conftest.py explanation/test_explanation.py explanation/test_markers.py
 judge/test_n_clusters.py judge/test_ridge.py
 methods/test_mcles.py methods/test_memory.py methods/test_saved.py native/test_examples.py
-native/test_predict.py native/test_prox.py similarity/test_sparse.py solvers/test_transforms.py
+native/test_predict.py native/test_prox.py similarity/test_sparse.py
 spectral/test_spectral.py test_matrix.py views/test_lift.py views/test_missing_values.py
 """.split()
 

@@ -115,20 +115,6 @@ def block_tensor(sizes, seed=0):
     return random_similarities(3, len(y), seed) * strength, y
 
 
-def test_blockwise_equals_whole():
-    """The twin knows no blocks."""
-    W, y = block_tensor([40, 20, 1, 12])
-    parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0}
-    apart = published_tlrr(W, **parameters, tol=1e-10, max_iter=1000)
-    assert len(set(apart.blocks)) == 4
-    assert all(len(set(apart.blocks[y == c])) == 1 for c in range(4))
-    whole, gaps = twin.tlrr(W, **parameters, iterations=200)
-    certified = np.sqrt(max(gaps[-1], 0) / (2 * parameters["lam"]))
-    assert certified < 1e-3
-    assert np.linalg.norm(apart.tensor - whole) <= apart.error_bound + certified
-    assert np.all(apart.tensor[:, y[:, None] != y] == 0)
-
-
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_blocks_of_every_size_are_solved_as_if_alone(n_threads):
     """Above 256 samples one by one with all threads, the others side by side."""
@@ -136,23 +122,11 @@ def test_blocks_of_every_size_are_solved_as_if_alone(n_threads):
     parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0, "tol": 1e-6}
     result = published_tlrr(W, **parameters, n_threads=n_threads)
     assert len(set(result.blocks)) == 5
+    assert not result.tensor[:, y[:, None] != y].any()
     for c in range(5):
         inside = np.flatnonzero(y == c)
         alone = published_tlrr(W[:, inside][:, :, inside].copy(), **parameters)
         np.testing.assert_array_equal(result.tensor[:, inside][:, :, inside], alone.tensor)
-
-
-def test_sparse_input_gives_the_same_in_sparse_form():
-    W, _ = block_tensor([20, 30, 12])
-    W[W < 0.4] = 0
-    parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0}
-    dense = published_tlrr(W, **parameters)
-    sparse = published_tlrr([scipy.sparse.csr_array(A) for A in W], **parameters)
-    assert sparse.n_iter == dense.n_iter and sparse.gap == dense.gap
-    for A, B in zip(sparse.tensor, dense.tensor, strict=True):
-        assert isinstance(A, scipy.sparse.csr_array)
-        np.testing.assert_array_equal(A.toarray(), B)
-    np.testing.assert_array_equal(sparse.blocks, dense.blocks)
 
 
 def test_many_blocks_need_memory_of_the_blocks_only():
@@ -185,16 +159,6 @@ def test_hard_problems_need_few_iterations(n, tol, most):
     result = tlrr(flat_similarities(n), tol=tol)
     assert result.converged and result.n_iter <= most
     assert result.tensor.any() == (n == 100) and (n == 100 or result.gap == 0.0)
-
-
-def test_the_minimiser_of_tubes_close_to_the_threshold():
-    W = flat_similarities(24)
-    result = tlrr(W, tol=1e-7, max_iter=1000)
-    expected, gaps = twin.tlrr(W, **result.parameters, iterations=500)
-    certified = np.sqrt(gaps.min().clip(0) / (2 * result.parameters["lam"])) + result.error_bound
-    assert result.gap <= 1e-7
-    assert certified <= 2e-2 * np.linalg.norm(expected)
-    assert np.linalg.norm(result.tensor - expected) <= certified
 
 
 @pytest.mark.parametrize("solver", ["dual", "ialm"])
@@ -231,33 +195,6 @@ def test_the_callback_learns_whose_iteration_it_is():
     assert max(map(len, seen.values())) == result.n_iter == len(result.history["residual"])
     assert result.history["residual"][-1] == result.gap
     assert np.all(np.diff(result.history["seconds"]) >= 0)
-
-
-@pytest.mark.parametrize("solver", ["ialm", "dual"])
-def test_an_interrupt_in_the_callback_ends_the_solver(solver):
-    W, seen = random_similarities(3, 60), []
-
-    def interrupt(state):
-        seen.append(state.iteration)
-        if len(seen) == 5:
-            raise KeyboardInterrupt
-
-    parameters = {"solver": solver, "alpha": 0.1, "lam": 0.3, "tol": 0, "max_iter": 500}
-    with pytest.raises(KeyboardInterrupt):
-        tlrr(W, **parameters, callback=interrupt)
-    assert len(seen) == 5
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e140])
-def test_any_scale_of_similarities(scale):
-    """W -> s W with lam -> lam / s gives s L: powers of ten that single precision cannot hold."""
-    W = random_similarities(2, 20)
-    parameters = {"alpha": 3.0, "tol": 1e-7}
-    expected = published_tlrr(W, lam=2.0, **parameters)
-    scaled = published_tlrr(W * scale, lam=2.0 / scale, **parameters)
-    assert scaled.gap <= 1e-7
-    distance = np.linalg.norm(scaled.tensor / scale - expected.tensor)
-    assert distance <= expected.error_bound + scaled.error_bound / scale
 
 
 @pytest.mark.parametrize(
