@@ -7,7 +7,7 @@ import scipy.sparse
 from conftest import FULL, random_similarities, random_sparse
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast.methods import AWP, ConsensusTLRR
+from mvsc_fast.methods import ConsensusTLRR
 from mvsc_fast.spectral import _eigenvectors, _filter, spectral_labels
 from mvsc_fast.spectral._eigenvectors import leading_block, normalized_eigenvectors
 
@@ -115,15 +115,6 @@ def test_beyond_lapack_no_eigenvector_is_lost(dtype, link, n, kind):
         np.testing.assert_allclose(embedding, vectors / lengths, rtol=1e-14, atol=1e-15)
 
 
-def test_beyond_lapack_estimators_find_all_groups():
-    """The graph of nearest neighbours of AWP falls apart into groups."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(12, size=3001)
-    views = [np.eye(12)[y] + 0.02 * rng.standard_normal((3001, 12)) for _ in range(2)]
-    for init in ("pivots", "axes"):
-        assert adjusted_rand_score(AWP(12, init=init).fit_predict(views), y) == 1
-
-
 def test_the_order_of_many_samples_does_not_matter():
     A, _ = blocks(3001, 0.05, 0)
     labels, _ = spectral_labels(A, 12, n_init=3, random_state=0)
@@ -200,23 +191,3 @@ def test_filtered_blocks_are_those_of_the_recurrence(p):
         np.testing.assert_array_equal(*blocks)
     with pytest.raises(ValueError, match="8, got 7"):
         _filter.filtered(A, steps, X[:, :7].copy(), Y[:, :7].copy())
-
-
-@pytest.mark.parametrize("distance", [0, 1e-7, 1e-5, 3e-4])
-def test_a_basis_of_dependent_columns_is_orthonormal(distance):
-    """Rounding decides whether the Cholesky factor of their Gram matrix exists."""
-    X = np.random.default_rng(0).standard_normal((50, 8), dtype=np.float32)
-    X[:, 3] = X[:, 0] + np.float32(distance) * X[:, 7]
-    basis = _eigenvectors._orthonormal(X)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-5)
-    np.testing.assert_allclose(basis @ (basis.T @ X), X, atol=1e-5)
-
-
-def test_filters_are_chebyshev_polynomials_that_are_1_at_1():
-    eigenvalues = np.linspace(-1, 1, 40)
-    N, values = np.diag(eigenvalues), np.array([1, 0.9, 0.2])
-    X = _eigenvectors._filter(N, values, 2, 1.0, 7.0, np.eye(40), N.copy(), 1)
-    # The eigenvalues to be damped, from -1 to 0.2, are mapped to [-1, 1].
-    polynomial = np.polynomial.chebyshev.Chebyshev.basis(4, domain=[-1, 0.2])
-    expected = np.diag(polynomial(eigenvalues) / polynomial(1.0))
-    np.testing.assert_allclose(X, expected, atol=1e-12)

@@ -36,14 +36,6 @@ def test_equally_near_rows_are_taken_by_index_and_zeros_never():
     assert np.all(found[3] == -1) and not np.any(found == 3)
 
 
-def test_scales_of_rows_with_few_positive_entries():
-    values = np.array([3, 0, 1, 2, 0, 0, 5], dtype=np.float32)
-    indptr = np.array([0, 4, 6, 7], dtype=np.intp)
-    scales = np.empty(3, dtype=np.float32)
-    _factored.local_scales(values, indptr, 0, 3, 2, scales)
-    np.testing.assert_array_equal(scales, [2, 1, 5])
-
-
 def pattern_problem(n=7, d=3, v=2):
     """Arguments of the kernels on the pattern of all entries."""
     rng = np.random.default_rng(0)
