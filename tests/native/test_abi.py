@@ -12,8 +12,6 @@ from extensions import build, c_compiler
 from native_calls import SOLVERS, Api, Blocks, Options, Result, State, Tensor
 
 import mvsc_fast
-from mvsc_fast.core import rows, symmetric
-from mvsc_fast.core import tlrr as core_tlrr
 from mvsc_fast.solvers import tlrr
 
 
@@ -26,33 +24,6 @@ def test_the_binary_interface_is_what_it_was(probe):
         kind = structs[struct]
         assert number == (getattr(kind, field).offset if field else ctypes.sizeof(kind)), place
     assert Api.from_address(probe.table()).version == 1
-
-
-SIGNATURES = {
-    rows: {
-        "__pyx_fuse_1tube_map": "Py_ssize_t (double *, Py_ssize_t, Py_ssize_t, Py_ssize_t, double, "
-        "int, double *)",
-        "slice_lwork": "Py_ssize_t (Py_ssize_t, Py_ssize_t)",
-    },
-    symmetric: {"symmetric_lwork": "Py_ssize_t (Py_ssize_t)"},
-    core_tlrr: {
-        "__pyx_fuse_0tlrr_screen": "int (float const *, Source *, mvsc_tlrr_options const *, "
-        "Py_ssize_t *, mvsc_tlrr_blocks *)",
-        "tlrr_workspace": "int (Py_ssize_t, Py_ssize_t, size_t, mvsc_tlrr_options const *, "
-        "mvsc_tlrr_blocks const *, size_t *)",
-        "__pyx_fuse_1tlrr_solve": "int (double const *, Source *, double *, "
-        "mvsc_tlrr_options const *, Py_ssize_t const *, mvsc_tlrr_blocks const *, void *, "
-        "size_t, mvsc_tlrr_result *)",
-    },
-}
-
-
-@pytest.mark.parametrize("module", SIGNATURES, ids=lambda module: module.__name__)
-def test_the_signatures_for_cimport_are_what_they_were(module):
-    """Cython names a capsule by the signature of its function."""
-    for name, signature in SIGNATURES[module].items():
-        found = repr(module.__pyx_capi__[name]).split('"')[1]
-        assert re.sub(r"struct __pyx_t_\w*_(\w+)", r"\1", found) == signature
 
 
 SETUP = """

@@ -174,25 +174,6 @@ def fitted(tmp_path_factory):
     return model, np.fromfile(path, np.uint8), [X[300:] for X in views]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_row_has_the_bits_of_python_in_any_batch(predict_library, fitted, dtype):
-    model, image, new = fitted
-    new = [X.astype(dtype) for X in new]
-    new[0][::3], new[2][::9], new[1][5::40, ::3] = np.nan, np.nan, np.nan
-    scores = model.predictor_.scores(new, n_threads=3)
-    with pytest.warns(UserWarning, match="cells are filled"):
-        labels = model.predict(new)
-    assert len(np.unique(labels)) == 4
-    np.testing.assert_array_equal(labels, scores.argmax(axis=1))
-    for batch in (1, 2, 3, 5, 6, 7, 95, 97, 1000):
-        for first in range(0, 200 if batch < 100 else 1000, batch):
-            part = [np.ascontiguousarray(X[first : first + batch]) for X in new]
-            status, found, its_labels = call(predict_library, image, part)
-            assert status == OK
-            assert found.tobytes() == scores[first : first + batch].tobytes()
-            np.testing.assert_array_equal(its_labels, labels[first : first + batch])
-
-
 @pytest.mark.parametrize("c", [1, 2, 5, 17])
 def test_margins_equal_their_definition(predict_library, c):
     rng = np.random.default_rng(c)
@@ -227,20 +208,6 @@ def test_files_without_limits_have_labels_and_margins_only(predict_library, fitt
     assert saved.predict_margin(new).tobytes() == found.tobytes()
     with pytest.raises(ValueError, match="distances"):
         saved.predict_margin(new, return_unlike=True)
-
-
-def test_one_limit_of_version_2_is_for_all_clusters(predict_library):
-    rng = np.random.default_rng(0)
-    image, widths = problem(rng, n_clusters=3)
-    scores = rng.standard_normal((200, 3)).astype(np.float32)
-    old = changed(image, head={"version": 2})
-    limits = fields(old)[1][0]["limits"].astype(float)
-    assert limits.shape == (4,)
-    _, _, unlike = margins(predict_library, old, scores)
-    np.testing.assert_array_equal(unlike, reference_margins(scores, limits)[1] > limits[3])
-    again = with_names(old, [*"abc"], [None] * 3, widths)
-    assert parts(again)[0]["version"] == 2
-    assert margins(predict_library, again, scores)[2].tobytes() == unlike.tobytes()
 
 
 def test_names_and_columns_are_in_the_file(predict_library):

@@ -41,25 +41,6 @@ def test_the_solver_in_exactly_the_memory_it_asks_for(probe, solver, dtype, scre
         assert answer["n_blocks"] == 1
 
 
-@pytest.mark.parametrize(
-    ("dtype", "powers"), [(np.float32, [-100, -70, 30]), (np.float64, [-800, -540, -90, 400])]
-)
-def test_a_power_of_two_changes_no_bit(probe, dtype, powers):
-    W = np.round(random_similarities(2, 20, dtype=dtype), 3)  # no entry becomes subnormal
-    expected = np.frombuffer(call_tlrr(probe, W)["L"], dtype)
-    for k in powers:
-        answer = call_tlrr(probe, np.ldexp(W, k), lam=np.ldexp(2.0, -k))
-        assert answer["status"] == Status.OK
-        np.testing.assert_array_equal(np.frombuffer(answer["L"], dtype), np.ldexp(expected, k))
-
-
-def test_a_zero_minimiser_needs_no_iteration(probe):
-    answer = call_tlrr(probe, random_similarities(2, 20), alpha=0.0, lam=1e-3)
-    assert answer["status"] == Status.OK and answer["intact"]
-    assert answer["converged"] and answer["n_iter"] <= 1 and answer["gap"] == 0
-    assert not np.frombuffer(answer["L"]).any()
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n", [256, 257, 1000, 1001])
 def test_all_of_the_workspace_is_used_and_nothing_beyond(probe, solver, n):
