@@ -10,7 +10,7 @@ from conftest import FULL
 from processes import run_python
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods
 
 CASES, BATCH = (10_000, 1000) if FULL else (250, 250)
 
@@ -43,22 +43,6 @@ def test_labels_do_not_depend_on_the_scale_of_rows(exponents):
         # Independent of the order of the samples, which depends on their contents.
         assert adjusted_rand_score(expected, found) == 1, type(model)
     np.testing.assert_array_equal(model.fit_predict(scaled), found)
-
-
-ROWS = np.ldexp(1.0, np.resize([-200, 200], 45))[:, None]
-
-
-@pytest.mark.parametrize(
-    ("make", "scales"),
-    [
-        (similarity.self_representation, [ROWS]),
-        (similarity.rbf, [2.0**-1000, 2.0**1000]),
-        (similarity.nearest_neighbors, [2.0**-1000, 2.0**1000]),
-    ],
-)
-def test_similarities_do_not_depend_on_the_scale(make, scales):
-    for scale in scales:
-        np.testing.assert_array_equal(make([X * scale for X in VIEWS]), make(VIEWS))
 
 
 def test_the_largest_numbers_are_no_reason_to_warn():

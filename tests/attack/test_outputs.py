@@ -1,12 +1,11 @@
 """Outputs that cannot be written: closed streams, full devices, files that may not grow."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from processes import program, run_python
+from processes import program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
@@ -34,25 +33,3 @@ def test_a_full_standard_output(data):
     run = program(str(data), change="> /dev/full")
     assert run.returncode == 2 and run.stderr.count("rror") == 1
     assert "No space left on device" in run.stderr
-
-
-@pytest.mark.parametrize(("option", "name"), [("--labels", "old.csv"), ("--report", "old.html")])
-def test_a_file_that_may_not_grow_leaves_the_old_one(option, name, data):
-    old = data.parent / name
-    old.write_text("old")
-    run_python(
-        """
-        import resource, signal, sys
-        from mvsc_fast.cli import main
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (64, -1))
-        data, old, option = sys.argv[1:]
-        assert main(["cluster", data, "--clusters", "3", "--method", "snn", option, old]) == 2
-        """,
-        data,
-        old,
-        option,
-        fresh=True,
-    )
-    assert old.read_text() == "old"
-    assert sorted(os.listdir(data.parent)) == [data.name, old.name]

@@ -27,6 +27,12 @@ def test_a_power_of_two_changes_no_bit(graph):
         np.testing.assert_array_equal(graph([np.ldexp(X, k) for X in views]), expected)
 
 
+def test_the_scale_of_a_row_changes_no_bit_of_the_self_representation():
+    views, exponents = random_views(30, (4, 40)), np.resize([-200, 200], (30, 1))
+    W = similarity.self_representation([np.ldexp(X, exponents) for X in views])
+    np.testing.assert_array_equal(W, similarity.self_representation(views))
+
+
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_symmetric_finite_and_of_the_type_of_the_views(graph, dtype):
@@ -78,7 +84,5 @@ def test_equal_rows_have_similarity_1_and_an_offset_changes_nothing(seed):
     np.testing.assert_allclose(similarity.rbf([X])[0, :80, :80], 1)
     W = similarity.nearest_neighbors([X], n_neighbors=5)[0, :80, :80]
     assert (W.max(axis=1) > 0).all()
-    assert set(np.round(W[W > 0], 9)) <= {
-        0.5,
-        1.0,
-    }  # neighbours of one another, or one of the other
+    # Neighbours of one another, or one of the other.
+    assert set(np.round(W[W > 0], 9)) <= {0.5, 1.0}
