@@ -31,7 +31,7 @@ KINDS = {
         "sanitizers": "address,undefined",
         "libraries": ["libasan.so", "libubsan.so"],
         # Limits on memory and counts of allocations are the sanitizer's own.
-        "tests": "not (yaleb or any_tensor or memory or allocated or address_space or busy)",
+        "tests": "not (yaleb or any_tensor or memory or allocated)",
         "environment": {
             # A report ends the process by a signal, which tells a reader of files of other packages
             # that its child has crashed.
@@ -43,8 +43,7 @@ KINDS = {
         "sanitizers": "thread",
         "libraries": ["libtsan.so"],
         # Not those of processes: the sanitizer does not follow the threads of forked children.
-        "tests": "(thread or bits_of_python)"
-        " and not (yaleb or address_space or busy or child or joblib or loaded_later)",
+        "tests": "thread and not (yaleb or child or loaded_later)",
         # The detector of deadlocks ends at 64 locks, and a fork locks more of libarrow's.
         "environment": {
             "TSAN_OPTIONS": f"detect_deadlocks=0 suppressions={ROOT / 'tools' / 'threads.supp'}"

@@ -14,9 +14,6 @@ from sklearn.base import clone
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.methods import ESTIMATORS
 
-fork_only = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-
-
 VIEWS, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
 
 
@@ -69,26 +66,6 @@ def test_a_fit_in_its_own_callback_is_a_fit_of_its_own(method):
     assert thread_settings() == before
 
 
-def test_fits_in_threads_leave_the_filters_of_warnings():
-    """Only scikit-learn's short ones may stay, which make warnings of conversions errors."""
-    code = """
-        import sys, warnings
-        from concurrent.futures import ThreadPoolExecutor
-
-        from mvsc_fast import ConsensusTLRR, datasets
-
-        views, _ = datasets.make_multiview_subspaces(40, 3, random_state=0)
-        before = list(warnings.filters)
-        sys.setswitchinterval(1e-5)
-        with ThreadPoolExecutor(4) as pool:
-            fits = [pool.submit(ConsensusTLRR(3, random_state=0).fit, views) for _ in range(12)]
-        assert [fit.result() for fit in fits]
-        assert [one for one in before if one not in warnings.filters] == []
-        print({one[0] for one in warnings.filters if one not in before} - {"error"})
-    """
-    assert run_python(code).split() == ["set()"]
-
-
 def test_one_model_predicts_in_eight_threads():
     model = ConsensusTLRR(3, random_state=0).fit([X[:40] for X in VIEWS])
     expected = model.predict(VIEWS)
@@ -125,69 +102,47 @@ def test_one_model_is_fitted_copied_and_read_in_threads():
 # ------------------------------------------------------------------ processes
 
 
-@fork_only
-def test_a_child_is_not_bound_by_the_limits_of_its_parents_other_threads():
-    out = run_python("""
-        import os, threading, warnings
-        import threadpoolctl
-        from mvsc_fast._utils import threads
-
-        def settings():
-            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
-
-        def hold():
-            with threads.use_threads(2, 1000):
-                entered.set()
-                done.wait()
-
-        warnings.simplefilter("ignore")  # of fork
-        before = settings()
-        entered, done = threading.Event(), threading.Event()
-        thread = threading.Thread(target=hold)
-        thread.start()
-        entered.wait()
-        with threads.limit_threads():
-            child = os.fork()
-            assert set(settings()) == {1}
-        if child:
-            assert os.waitpid(child, 0)[1] == 0
-            done.set()
-            thread.join()
-        assert settings() == before, (bool(child), before, settings())
-        print("restored", flush=True)
-    """)
-    assert out.split() == ["restored"] * 2
-
-
-@fork_only
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_children_of_a_process_that_fits_fit_too():
-    """Forked after a fit on several threads, and while another thread is in one."""
+    """Also while another thread is in a fit; the limits of that thread are not theirs."""
     out = run_python("""
         import os, threading, warnings
         import numpy as np
+        import threadpoolctl
         from mvsc_fast import ConsensusTLRR, datasets
+        from mvsc_fast._utils import threads
         warnings.simplefilter("ignore")  # of fork
         views, _ = datasets.make_multiview_subspaces(230, 3, random_state=0)
 
         def labels():
             return ConsensusTLRR(3, random_state=0, n_threads=2).fit_predict(views)
 
-        def fit_on():
-            while not done.is_set():
-                labels()
+        def settings():
+            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
 
-        expected, done = labels(), threading.Event()
+        def fit_on():
+            with threads.use_threads(2, 1000):
+                entered.set()
+                while not done.is_set():
+                    labels()
+
+        expected, before = labels(), settings()
+        entered, done = threading.Event(), threading.Event()
         thread = threading.Thread(target=fit_on)
         for beside in range(2):
             if beside:
                 thread.start()
+                entered.wait()
             for _ in range(2):
-                child = os.fork()
+                with threads.limit_threads():
+                    child = os.fork()
                 if child == 0:
-                    os._exit(0 if np.array_equal(labels(), expected) else 1)
+                    right = np.array_equal(labels(), expected) and settings() == before
+                    os._exit(0 if right else 1)
                 assert os.waitpid(child, 0)[1] == 0
         done.set()
         thread.join()
+        assert settings() == before
         print("right")
     """)
     assert out.split() == ["right"]
