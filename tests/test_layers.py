@@ -86,7 +86,7 @@ def test_modules_have_a_length_that_is_read_at_once():
 
 def test_the_package_imports_nothing_that_only_some_files_need():
     code = "import sys, mvsc_fast; print(*sys.modules)"
-    modules = run_python(code, fresh=True).split()
+    modules = run_python(code).split()
     assert not {"scipy.io", "matplotlib", "h5py", "zarr", "igraph", "dask"} & set(modules)
 
 

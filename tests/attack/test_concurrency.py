@@ -48,24 +48,6 @@ def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(threads_at_a
     assert thread_settings() == before
 
 
-@pytest.mark.parametrize("method", [name for name in ESTIMATORS if name != "awp"])
-@pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
-def test_a_fit_in_its_own_callback_is_a_fit_of_its_own(method):
-    def again(state):
-        if not seen:
-            seen.append(state.stage)  # the inner fit calls back, too
-            model.fit([X[:40] for X in VIEWS])
-
-    seen, before = [], thread_settings()
-    model = ESTIMATORS[method](3, random_state=0, callback=again)
-    if "max_iter" in model.get_params():
-        model.set_params(max_iter=5)
-    labels = model.fit_predict(VIEWS)
-    expected = clone(model).set_params(callback=None).fit_predict(VIEWS)
-    np.testing.assert_array_equal(labels, expected)
-    assert thread_settings() == before
-
-
 def test_one_model_predicts_in_eight_threads():
     model = ConsensusTLRR(3, random_state=0).fit([X[:40] for X in VIEWS])
     expected = model.predict(VIEWS)

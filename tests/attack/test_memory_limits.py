@@ -70,7 +70,6 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
 @linux_only
 def test_many_fits_leave_memory_flat():
     fits = 1000 if FULL else 48
-    # A forked process would count pages of its parent that it touches.
     code = f"""
         import resource
         from mvsc_fast import datasets
@@ -89,5 +88,5 @@ def test_many_fits_leave_memory_flat():
         last = rounds({fits} - {fits} // 3)
         print(last - first)
     """
-    out = run_python(code, fresh=True)
+    out = run_python(code)
     assert int(out) < 3 * 2**20

@@ -138,4 +138,4 @@ def test_peak_memory_in_tensors(solver):
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print((after - before) * {1 if sys.platform == "darwin" else 1024} / W.nbytes)
     """
-    assert float(run_python(code, fresh=True)) <= 8
+    assert float(run_python(code)) <= 8

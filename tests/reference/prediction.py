@@ -31,9 +31,8 @@ def fields(image):
         view = {name: record[name].item() for name in record.dtype.names if name != "reserved"}
         width, d = view["n_features"], view["d"]
         mapped = width + (view["lift"] != 0)  # columns of the rows that are mapped
-        of_clusters = 1 if head["version"] == 2 else c
         shapes = {"mean": (d,), "squares": (L,), "scales": (L,), "mean_row": (width,)}
-        shapes |= {"steps": (mapped,), "limits": (c + of_clusters,)}
+        shapes |= {"steps": (mapped,), "limits": (2 * c,)}
         for name, shape in shapes.items():
             view[name] = array(view[name], np.float32, shape)
         for name, shape in {"landmarks": (d, L), "coefficients": (d, c), "fill": (L, d)}.items():
