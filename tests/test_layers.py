@@ -109,7 +109,7 @@ def test_scripts_import_names_that_exist(folder):
 # Tests of what is below the interface, or that shorten a fit. The list can only become shorter.
 PRIVATE = """
 _utils/test_threads.py _utils/test_validation.py
-attack/test_concurrency.py attack/test_hostile_files.py attack/test_lapack_failures.py
+attack/test_concurrency.py attack/test_hostile_files.py
 attack/test_memory_limits.py attack/test_signals.py cli/test_cluster.py
 cli/test_outputs.py conftest.py explanation/test_explanation.py explanation/test_markers.py
 judge/test_n_clusters.py judge/test_ridge.py
