@@ -191,3 +191,13 @@ def test_filtered_blocks_are_those_of_the_recurrence(p):
         np.testing.assert_array_equal(*blocks)
     with pytest.raises(ValueError, match="8, got 7"):
         _filter.filtered(A, steps, X[:, :7].copy(), Y[:, :7].copy())
+
+
+@pytest.mark.parametrize("distance", [0, 1e-7, 1e-5, 3e-4])
+def test_a_basis_of_dependent_columns_is_orthonormal(distance):
+    """Rounding decides whether the Cholesky factor of their Gram matrix exists."""
+    X = np.random.default_rng(0).standard_normal((50, 8), dtype=np.float32)
+    X[:, 3] = X[:, 0] + np.float32(distance) * X[:, 7]
+    basis = _eigenvectors._orthonormal(X)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-5)
+    np.testing.assert_allclose(basis @ (basis.T @ X), X, atol=1e-5)
