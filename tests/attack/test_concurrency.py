@@ -17,9 +17,6 @@ from mvsc_fast.methods import ESTIMATORS
 VIEWS, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
 
 
-# ------------------------------------------------------------------ threads
-
-
 @pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
 def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(threads_at_any_size):
     before = thread_settings()
@@ -79,9 +76,6 @@ def test_one_model_is_fitted_copied_and_read_in_threads():
         for reader in readers:
             reader.result()
     assert copies and copies <= states
-
-
-# ------------------------------------------------------------------ processes
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
