@@ -240,13 +240,12 @@ def suggest_n_clusters(
         )
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
-        weights, predictability, best = _judged(used.rows, counts, labels)
+        weights, predictability, sizes = _judged(used.rows, counts, labels)
     # Stability says how often the graphs agree on a pair of samples. The criterion adds how
     # separate clusters are in the embeddings and in the graphs.
     stability = np.array(list(map(agreement, np.swapaxes(labels, 0, 1))))
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
-    suggested = best[int(np.searchsorted(counts, candidates[0]))]
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
@@ -262,8 +261,8 @@ def suggest_n_clusters(
         stability=stability,
         predictability=predictability,
         n_samples=len(sample.samples),
-        smallest=np.array([np.bincount(labelling)[-1] for labelling in best]),
-        sizes=np.bincount(suggested),
+        smallest=np.array([sizes_of_count[-1] for sizes_of_count in sizes]),
+        sizes=sizes[int(np.searchsorted(counts, candidates[0]))],
     )
 
 
@@ -294,19 +293,20 @@ def _judged(rows, counts, labels):
     """Weights of the graphs, of shape (n_graphs, k), and evidence at each count.
 
     A weight is a power of the predictability of the graph's labels. The evidence is the
-    predictability of the most predictable labelling, and this labelling, its largest cluster first.
+    predictability of the most predictable labelling, and the sizes of its clusters, in descending
+    order.
     """
     judge = Judge(rows)
-    J, adjusted, best = [], [], []
+    J, adjusted, sizes = [], [], []
     # Normalised information compares graphs at one count; only the adjusted one compares counts.
     for c, *labellings in zip(counts.tolist(), *labels, strict=True):
         scores = judge(labellings, c)
         J.append(np.maximum(scores, 1e-9))
-        labels_of_best = labellings[int(scores.argmax())]
-        adjusted.append(judge([labels_of_best], c, adjusted_mutual_information)[0])
-        best.append(by_size(labels_of_best))
+        best = labellings[int(scores.argmax())]
+        adjusted.append(judge([best], c, adjusted_mutual_information)[0])
+        sizes.append(np.sort(np.unique(best, return_counts=True)[1])[::-1])
     J = np.transpose(J)
-    return (J / J.max(axis=0)) ** SHARPNESS, np.array(adjusted), best
+    return (J / J.max(axis=0)) ** SHARPNESS, np.array(adjusted), sizes
 
 
 def _kmeans(embedding):
@@ -368,9 +368,3 @@ def supported_counts(counts, stability, predictability, criterion):
     for t, c in enumerate(counts):
         supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, LEVEL_WIDTH * c)].max()
     return supported
-
-
-def by_size(labels):
-    """Labels from 0, the largest cluster first."""
-    _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.argsort(np.argsort(-sizes, kind="stable"))[labels]
