@@ -95,16 +95,23 @@ class Judge:
         self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
         # Two maps: unit rows, and local features. Rows are forgotten as soon as they are used,
         # because they are as large as the data.
-        units = [view.some_unit(self._some) for view in rows]
+        units = np.hstack([view.some_unit(self._some) for view in rows], dtype=np.float32)
+        units *= np.float32(1 / np.sqrt(len(rows)))
         for view in rows:
             view.forget()
-        rank = sum(view.rank for view in rows)
-        self._unit_ridge = LeaveOneOutRidge(_side_by_side(units), rank=rank)
+        self._unit_ridge = LeaveOneOutRidge(units, rank=sum(view.rank for view in rows))
         self.ridge = LeaveOneOutRidge(local, self._some, self.features.rank)
 
     def __call__(self, labellings, n_clusters, score=mutual_information):
-        """Predictability J of every labelling of shape (n,), integers below ``n_clusters``."""
-        return _mean_agreement(self.label_pairs(labellings, n_clusters), n_clusters, score)
+        """Predictability J of every labelling of shape (n,), integers below ``n_clusters``.
+
+        The mean over both maps of the scores of given and predicted labels; 0 for a single cluster.
+        """
+        scores = [
+            [score(a, b, n_clusters) if np.ptp(a) > 0 else 0.0 for a, b in zip(*pairs, strict=True)]
+            for pairs in self.label_pairs(labellings, n_clusters)
+        ]
+        return np.mean(scores, axis=0)
 
     def label_pairs(self, labellings, n_clusters):
         """For each map, given and predicted labels of the samples that it scores.
@@ -126,23 +133,6 @@ def judge_of(views):
     ordered = [X[order] for X in views]
     complete = imputed(ordered, presence(ordered))
     return Judge([ViewRows(X) for X in complete]), order
-
-
-def _mean_agreement(predictions, n_clusters, score):
-    """Mean over predictions of the scores of given and predicted labels; 0 for a single cluster."""
-    scores = []
-    for labellings, predicted in predictions:
-        pairs = zip(labellings, predicted, strict=True)
-        scores.append([score(a, b, n_clusters) if np.ptp(a) > 0 else 0.0 for a, b in pairs])
-    return np.mean(scores, axis=0)
-
-
-def _side_by_side(parts):
-    """Matrices concatenated by columns and divided by the root of their number, float32."""
-    parts = list(parts)
-    out = np.hstack(parts, dtype=np.float32)
-    out *= np.float32(1 / np.sqrt(len(parts)))
-    return out
 
 
 class LeaveOneOutRidge:
