@@ -21,7 +21,7 @@ from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
 # Two graphs agree from this z on. For the test of noise (`helpful_views`): at least 6.3 for
-# views of ten real sets, at most 3.7 for nine kinds of noise. `camps` has other evidence.
+# views of ten real sets, at most 3.7 for nine kinds of noise. `warn_of_camps` has other evidence.
 MIN_Z = 5.0
 MIN_SAMPLES = 200
 MIN_COMMON = 4  # samples that connect two views: fewer have no moments, see `permutation_z`
@@ -70,25 +70,14 @@ def _moments(A):
     return rows.sum(), float((A * A).sum(dtype=np.float64)), float(rows @ rows)
 
 
-def view_support(graphs, labels):
-    """Agreement of labels with each view.
+def graph_support(A, labels):
+    """Agreement of labels with the graph A of one view, whose diagonal is ignored; at least 0.
 
-    Parameters
-    ----------
-    graphs : sequence of ndarray or sparse array of shape (n, n)
-        One graph for each view, computed from that view alone. The diagonal is ignored.
-    labels : ndarray of shape (n,) of int
-
-    Returns
-    -------
-    ndarray of shape (v,)
-        Adjusted mutual information of the labels with those that the neighbours of each sample
-        predict, ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). It is
-        at least 0.
+    Adjusted mutual information of the labels with those that the neighbours of each sample predict,
+    ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size).
     """
-    Y = one_hot(labels, int(labels.max()) + 1)
-    votes = [count_votes(A, Y).argmax(axis=1) for A in graphs]
-    return np.maximum(0, [adjusted_mutual_information(labels, vote) for vote in votes])
+    votes = count_votes(A, one_hot(labels, int(labels.max()) + 1)).argmax(axis=1)
+    return max(0.0, adjusted_mutual_information(labels, votes))
 
 
 def count_votes(A, Y):
@@ -128,13 +117,11 @@ class ViewGraphs(NamedTuple):
     graphs: list
 
     def support(self, labels):
-        """`view_support` of labels of all samples."""
-        labels = labels[self.samples]
-        support = np.zeros(len(self.graphs))
-        for i, has in enumerate(self.present):
-            if has.sum() > 1:
-                support[i] = view_support([self.graphs[i]], labels[has])[0]
-        return support
+        """`graph_support` of labels of all samples for each view, an array of shape (v,)."""
+        labels, pairs = labels[self.samples], zip(self.graphs, self.present, strict=True)
+        return np.array(
+            [graph_support(A, labels[has]) if has.sum() > 1 else 0.0 for A, has in pairs]
+        )
 
 
 def view_graphs(views):
@@ -150,10 +137,8 @@ def sample_graphs(sample):
     """The `ViewGraphs` of a `Drawn` sample, from the unit rows that it has."""
     present = sample.present
     samples = spread(present.shape[1], GRAPH_SAMPLES)
-    graphs = []
-    for view in sample.views:
-        rank = np.cumsum(view.present) - 1  # of a sample among those that have the view
-        graphs.append(_graph(view.unit.unit[rank[samples[view.present[samples]]]]))
+    is_drawn = np.isin(np.arange(present.shape[1]), samples)
+    graphs = [_graph(view.unit.unit[is_drawn[view.present]]) for view in sample.views]
     return ViewGraphs(samples, present[:, samples], graphs)
 
 
@@ -253,10 +238,8 @@ def helpful_views(views, indices, agreement, samples):
     return [i for i in indices if i not in noise], False
 
 
-def camps(agreement, n_samples, support):
-    """Groups of views that agree with each other, and with no view of another group.
-
-    The labels mostly follow the first group, which has the largest mean support.
+def warn_of_camps(agreement, n_samples, support, names):
+    """Warn of groups of views that agree with each other, and with no view of another group.
 
     Two views agree if their z is at least 5, as in the test of noise. Here z is at least 9 for each
     two views of the sixteen sets of bench/sets.py, although 700 is possible, and at most 2.4
@@ -271,37 +254,28 @@ def camps(agreement, n_samples, support):
     n_samples : int
         Number of samples of the views.
     support : ndarray of shape (v,)
-        `view_support` of the labels.
-
-    Returns
-    -------
-    list of ndarray of int
-        Indices of the views of each group, at least two each; empty if there is only one group, or
-        if there are too few samples for a decision.
+        That of the labels, see `ViewGraphs`.
+    names : list
+        Names of the views.
     """
     compared = ~np.isnan(agreement)
     if n_samples < MIN_SAMPLES or compared.sum() < agreement.size - len(agreement):
-        return []
+        return  # too few for a decision
     count, group_of_view = connected_components(agreement >= MIN_Z)
     groups = [np.flatnonzero(group_of_view == k) for k in range(count)]
     groups = [group for group in groups if len(group) > 1]
-    return sorted(groups, key=lambda group: -support[group].mean()) if len(groups) > 1 else []
-
-
-def warn_of_camps(agreement, n_samples, support, names):
-    """Warn of `camps`, whose parameters these are, of views with these ``names``."""
-    groups = camps(agreement, n_samples, support)
-    if not groups:
+    if len(groups) < 2:
         return
-    listed = [f"views {', '.join(repr(names[i]) for i in group)}" for group in groups]
-    parts = [
-        f"{text} (support {support[group].mean():.2f})"
-        for text, group in zip(listed, groups, strict=True)
-    ]
+    # The labels mostly follow the group with the largest support, which comes first.
+    groups.sort(key=lambda group: -support[group].mean())
+    listed = "; ".join(
+        f"views {', '.join(repr(names[i]) for i in group)} (support {support[group].mean():.2f})"
+        for group in groups
+    )
     warn_user(
         f"the views form {len(groups)} groups that agree within, but not with each other: "
-        f"{'; '.join(parts)}. The labels mostly follow {listed[0]}: cluster each group "
-        "separately, because they show different clusters of the same samples"
+        f"{listed}. The labels mostly follow the first: cluster each group separately, because "
+        "they show different clusters of the same samples"
     )
 
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from .._utils.parameters import InvalidParameterError
 from .._utils.types import Estimator
 from .._utils.validation import check_similarities
-from ..judge._support import view_support
+from ..judge._support import graph_support
 from ..similarity import _dense as graphs
 from ..spectral._cut import symmetric_sum
 from ..views._frames import is_frame, read_frame
@@ -108,7 +108,7 @@ class RecoveryClusterer(TensorClusterer):
 
     def _view_support(self, views, labels):
         if self._precomputed:
-            return view_support(views, labels)
+            return np.array([graph_support(A, labels) for A in views])
         return super()._view_support(views, labels)
 
     def _similarities(self, views, seed, n_threads, progress):
