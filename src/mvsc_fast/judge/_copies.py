@@ -89,7 +89,7 @@ def best_modularities(views, n_clusters, mixing, lift, *, each_view):
 
 
 def modularities(views, n_clusters):
-    """Modularities of labellings of centred samples, corrected for the sizes of clusters."""
+    """Modularities of k-means labellings of centred samples, corrected for the sizes of clusters."""
     with (
         warnings.catch_warnings(),
         config_context(skip_parameter_validation=True),  # which takes a tenth of the time
@@ -98,26 +98,20 @@ def modularities(views, n_clusters):
         # Square roots of a copy that happens to be non-negative would be a difference.
         varying = [X for X in views if not is_constant(X)] or views[:1]
         rows = [ViewRows(X, nonnegative=False) for X in varying]
-        labellings, affinity = _labellings(rows, n_clusters)
+        n = len(views[0])
+        growth = neighbourhood_growth(n, n_clusters)
+        sizes = sizes_of(n, [round(growth * d) for d in SIZES])
+        is_present = np.ones((len(rows), n), dtype=bool)
+        n_vectors = dict.fromkeys(SCALES, n_clusters)
+        graphs = scan(rows, is_present, sizes, n_vectors, growth=growth, n_threads=1)
+        labellings, affinity = [], 0
+        # One labelling for each graph and start; the largest graphs of all kinds are added, because
+        # one graph alone would favour its own labellings.
+        for _, size, A, _, vectors in graphs:
+            points = normalize(vectors[:, :n_clusters])
+            for offset in COPY_STARTS:
+                starts = partial(even_starts, offset=offset)
+                labellings.append(assign(points, n_clusters, init=starts, n_init=1))
+            if size == sizes[-1]:
+                affinity = affinity + A
         return corrected_modularity(affinity, labellings, n_clusters)
-
-
-def _labellings(rows, n_clusters):
-    """Labellings by k-means of rows of unit length, and the graph in which they are compared."""
-    n = len(rows[0].roots)
-    growth = neighbourhood_growth(n, n_clusters)
-    sizes = sizes_of(n, [round(growth * d) for d in SIZES])
-    is_present = np.ones((len(rows), n), dtype=bool)
-    n_vectors = dict.fromkeys(SCALES, n_clusters)
-    graphs = scan(rows, is_present, sizes, n_vectors, growth=growth, n_threads=1)
-    labellings, affinity = [], 0
-    # One labelling for each graph and start; the largest graphs of all kinds are added, because one
-    # graph alone would favour its own labellings.
-    for _, size, A, _, vectors in graphs:
-        points = normalize(vectors[:, :n_clusters])
-        for offset in COPY_STARTS:
-            starts = partial(even_starts, offset=offset)
-            labellings.append(assign(points, n_clusters, init=starts, n_init=1))
-        if size == sizes[-1]:
-            affinity = affinity + A
-    return labellings, affinity

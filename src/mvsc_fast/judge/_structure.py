@@ -281,14 +281,11 @@ def structure_test(
     return replace(test, each=dict(zip(names, alone, strict=False)))
 
 
-def _thresholds(null, n_samples):
-    """Modularities that noise may have if its rotated copies have those of ``null``."""
-    margin = min(NOISE_MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
-    return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
-
-
 def _result(observed, null, n_samples, n_incomplete):
-    spread, thresholds = null.std(ddof=1), _thresholds(null, n_samples)
+    # Modularities that noise may have if its rotated copies have those of ``null``.
+    margin = min(NOISE_MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
+    thresholds = null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
+    spread = null.std(ddof=1)
     # Equal modularities may differ in rounding.
     p_value = (1 + (thresholds >= observed - 1e-9).sum()) / (1 + len(null))
     z = (observed - null.mean()) / spread if spread > 0 else np.nan
