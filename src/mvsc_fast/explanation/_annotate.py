@@ -12,7 +12,6 @@ from sklearn.utils.extmath import randomized_svd
 from .._utils.parameters import InvalidParameterError
 from .._utils.threads import limited, use_threads
 from .._utils.types import Estimator, Views
-from ..judge._landmarks import RowSteps
 from ..judge._predictor import margins_of
 from ..judge._ridge import judge_of, one_hot
 from ..views._rows import mean_row
@@ -122,7 +121,7 @@ def _margins_and_embedding(fit):
         scalings, steps = getattr(fit.model, "scaling_", [None] * len(fit.views)), []
         for i in fit.used:
             (X,) = scaled([fit.views[i]], [scalings[i]])
-            steps.append(RowSteps(i, mean_row(X), scalings[i], fit.lifts[i]))
+            steps.append((i, mean_row(X), scalings[i], fit.lifts[i]))
         predictor = judge.features.predictor(np.hstack([B, axes]), steps)
         dtype = np.dtype((np.float32, out.shape[1:]))  # a row of values for each sample
         with use_threads(getattr(fit.model, "n_threads", None), len(labels)) as n_threads:

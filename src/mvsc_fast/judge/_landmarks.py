@@ -1,7 +1,5 @@
 """Features of samples by landmarks, on which labels of new samples are regressed."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import euclidean_distances
@@ -9,9 +7,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse
-from ..views._lift import Lift
 from ..views._rows import SMALL_BLOCK
-from ..views._scaling import ColumnScaling
 from ..views._view_rows import ridge_coefficients
 from ._model_file import pack, panels
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
@@ -19,15 +15,6 @@ from ._predictor import Predictor
 
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
-
-
-class RowSteps(NamedTuple):
-    """What a fit does to the rows of a view before their features are computed."""
-
-    position: int  # of the view among all views
-    mean_row: np.ndarray  # of the scaled view, which fills missing cells
-    scaling: ColumnScaling | None  # of the columns
-    lift: Lift | None
 
 
 class LandmarkFeatures:
@@ -141,8 +128,9 @@ class LandmarkFeatures:
         Parameters
         ----------
         B : ndarray of shape (D, n_clusters), float32
-        steps : list of RowSteps
-            What a fit did to the rows of each view before the features are computed.
+        steps : list of (int, ndarray, ColumnScaling or None, Lift or None)
+            What a fit did to the rows of each view before the features are computed: its position
+            among all views, the scaled row from which missing cells are filled, scaling and lift.
         limits : ndarray of shape (2 * n_clusters,), optional
             See `mvsc_model_margins`.
         """

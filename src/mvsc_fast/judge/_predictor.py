@@ -46,9 +46,6 @@ class Predictor:
 
     def __setstate__(self, state):
         self.model = Model(aligned(state["image"]))
-        self._used = self.model.used
-        _, records = parts(self.model.image)
-        self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
 
     @property
     def has_limits(self):
@@ -95,7 +92,7 @@ class Predictor:
         out["label"] = self._predict(views, scores, n_threads)
         out["margin"], out["unlike"] = self.model.margins(scores)
         out["complete"] = 1
-        for i in self._used:
+        for i in self.model.used:
             if facts.n_missing[i]:
                 out["complete"] &= ~missing_rows(views[i])
         return out
@@ -103,11 +100,9 @@ class Predictor:
     def warn_of_rows(self, facts, titles):
         """Warn of missing cells, and of negative values in views that had none in fit."""
         warn_of_gaps(facts, titles)
-        negative = [
-            titles[i]
-            for i, nonnegative in zip(self._used, self._nonnegative, strict=True)
-            if nonnegative and facts.least[i] < 0
-        ]
+        _, records = parts(self.model.image)
+        nonnegative = records["input"][records["form"] == ROOTS_TO_UNIT]
+        negative = [titles[i] for i in nonnegative if facts.least[i] < 0]
         if negative:
             warn_user(
                 f"negative values in {', '.join(negative)}, but none in fit: they count as zeros. "
@@ -148,7 +143,7 @@ class Predictor:
             log(f"{sentence}; about {BEYOND:.0%} are usual")
 
     def _predict(self, views, scores, n_threads):
-        rows = [views[i] for i in self._used]
+        rows = [views[i] for i in self.model.used]
         dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
         if all(isinstance(X, np.ndarray) for X in rows):
             is_ready = all(X.dtype == dtype and X.flags.carray for X in rows)
@@ -185,18 +180,6 @@ def margins_of(scores, labels):
     second = scores.argmax(axis=1)
     best = np.maximum(scores[rows, second], 0)  # of no cluster if there is only one
     return (label_scores - best) / np.maximum(np.maximum(label_scores, best), 1e-12), second
-
-
-def residuals(scores, sizes):
-    """Distance of the scores of each row from those of a sample at the centre of its cluster.
-
-    Scores predict indicators over the square roots of the cluster sizes; at the centre that of the
-    largest score is 1, and the others are 0.
-    """
-    offsets = scores * np.sqrt(sizes, dtype=np.float32)
-    rows, labels = np.arange(len(offsets)), scores.argmax(axis=1)
-    offsets[rows, labels] -= 1
-    return np.linalg.norm(offsets, axis=1)
 
 
 def limits_of(residual, clusters, n_clusters):

@@ -6,8 +6,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ..judge._landmarks import RowSteps
-from ..judge._predictor import BEYOND, limits_of, residuals
+from ..judge._predictor import BEYOND, limits_of
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._scores import (
     CommonMixture,
@@ -130,7 +129,7 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
     views = [sample.views[i] for i in used.indices]
     predictor = judge.features.predictor(
         judge.ridge.coefficients(indicators),
-        [RowSteps(view.position, view.mean_row, view.scaling, view.lift) for view in views],
+        [(view.position, view.mean_row, view.scaling, view.lift) for view in views],
         _limits(judge, labels, distinct, n_clusters),
     )
     # Samples and views get the order of the input.
@@ -163,7 +162,11 @@ def _limits(judge, labels, distinct, n_clusters):
     ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.of(distinct)
     sizes = np.bincount(distinct_labels, minlength=n_clusters)
     scores = ridge.predict(one_hot(distinct_labels, n_clusters))
-    distances, right = residuals(scores, sizes), scores.argmax(axis=1) == distinct_labels
+    # Scores predict indicators over the square roots of the sizes: at the centre of a cluster that
+    # of the largest score is 1, and the others are 0.
+    predicted, offsets = scores.argmax(axis=1), scores * np.sqrt(sizes, dtype=np.float32)
+    offsets[np.arange(len(offsets)), predicted] -= 1
+    distances, right = np.linalg.norm(offsets, axis=1), predicted == distinct_labels
     # Landmarks determine the features, so that they fit better than new samples do.
     landmark = np.isin(distinct, judge.features.landmarks)
     if (right & landmark).any() and (right & ~landmark).any():
