@@ -89,7 +89,7 @@ def best_modularities(views, n_clusters, mixing, lift, *, each_view):
 
 
 def modularities(views, n_clusters):
-    """Modularities of k-means labellings of centred samples, corrected for the sizes of clusters."""
+    """Modularities of k-means labellings of centred samples, corrected for cluster sizes."""
     with (
         warnings.catch_warnings(),
         config_context(skip_parameter_validation=True),  # which takes a tenth of the time
