@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from .._utils.messages import counted, warn_user
+from ..spectral._cut import cluster_means
 
 ROUNDING = 1e-12  # of shares of the whole degree
 # Rows that are farther from the mean than this many median distances are moved to that distance,
@@ -139,10 +140,8 @@ class CommonMixture:
 
     def _clusters(self, labels, n_clusters):
         """Shares and means of the clusters; 0 for those without samples."""
-        sizes = np.bincount(labels, minlength=n_clusters)
-        sums = np.zeros((n_clusters, self._points.shape[1]))
-        np.add.at(sums, labels, self._points)
-        return sizes / len(labels), sums / np.maximum(sizes, 1)[:, None]
+        shares = np.bincount(labels, minlength=n_clusters) / len(labels)
+        return shares, cluster_means(self._points, labels, n_clusters)
 
 
 def _whitened(points):

@@ -10,11 +10,12 @@ from ..judge._scan import SCALES, neighbor_graphs, neighbourhood_growth, scan, s
 from ..spectral._cut import (
     KMEANS_ROWS,
     assign,
+    cluster_means,
     diffusion_map,
     distinct_rows,
     even_starts,
 )
-from ..spectral._ward import cluster_means, ward_labels
+from ..spectral._ward import ward_labels
 from ..views._rows import spread
 from ..views._view_rows import leading_map
 

@@ -181,6 +181,17 @@ def normalized_cut(S, n_clusters, *, n_init, random_state):
     return labels, embedding
 
 
+def cluster_means(points, labels, n_clusters=0):
+    """The mean of the points of each cluster, of shape (c, k); zeros for labels that do not occur.
+
+    There are as many clusters as the labels say, but at least ``n_clusters``.
+    """
+    n, sizes = len(labels), np.bincount(labels, minlength=n_clusters)
+    entries = np.ones(n, dtype=points.dtype), labels, np.arange(n + 1)
+    sums = scipy.sparse.csr_array(entries, shape=(n, len(sizes))).T @ points
+    return sums / np.maximum(sizes, 1).astype(points.dtype)[:, None]
+
+
 def simplified_silhouette(embedding, labels):
     """Simplified silhouette of each sample, computed from cluster means.
 
@@ -199,11 +210,7 @@ def simplified_silhouette(embedding, labels):
     ndarray of shape (n,)
         Values in [-1, 1]; 0 if both distances are 0.
     """
-    n, c = len(labels), int(labels.max()) + 1
-    ones = np.ones(n, dtype=embedding.dtype)
-    member = scipy.sparse.csr_array((ones, labels, np.arange(n + 1)), shape=(n, c))
-    sizes = np.bincount(labels, minlength=c)
-    means = (member.T @ embedding) / np.maximum(sizes, 1)[:, None].astype(embedding.dtype)
+    n, sizes, means = len(labels), np.bincount(labels), cluster_means(embedding, labels)
     # Squared distances to all means at once; empty clusters are infinitely far.
     squares = embedding @ means.T
     squares *= -2

@@ -1,13 +1,12 @@
 """Ward's hierarchical clustering of micro-clusters, at a cost that is linear in the samples."""
 
 import numpy as np
-import scipy.sparse
 from scipy.cluster.hierarchy import DisjointSet
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import gen_batches
 
 from ..views._rows import SMALL_BLOCK, spread
-from ._cut import KMEANS_ROWS, even_starts
+from ._cut import KMEANS_ROWS, cluster_means, even_starts
 
 # Micro-clusters for each cluster; beyond 40 clusters 400 in all, but at least two for each.
 MICRO_CLUSTERS, MAX_MICRO_CLUSTERS, MIN_MICRO_CLUSTERS = 10, 400, 2
@@ -39,14 +38,6 @@ def ward_labels(points, n_clusters):
         groups.merge(a, b)
     roots = np.array([groups[i] for i in range(len(sizes))])
     return np.unique(roots, return_inverse=True)[1].astype(np.int64)[member]
-
-
-def cluster_means(points, labels):
-    """The mean of the points of each cluster, of shape (c, k), for labels without gaps."""
-    n = len(labels)
-    entries = np.ones(n, dtype=points.dtype), labels, np.arange(n + 1)
-    sums = scipy.sparse.csr_array(entries).T @ points
-    return sums / np.bincount(labels).astype(points.dtype)[:, None]
 
 
 def _micro_clusters(points, n_clusters):
