@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from .._utils.parameters import count, nonnegative, positive
 from .._utils.types import FloatArray
@@ -236,7 +236,7 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
     # Blocks of rows stay in cache through all parts of a step.
     S, ahead, tau = S.copy(), S.copy(), np.full(len(S), -1.0, dtype=S.dtype)
     height = max(1, MAX_CACHED // S.shape[1])
-    blocks = [slice(first, first + height) for first in range(0, len(S), height)]
+    blocks = list(gen_batches(len(S), height))
     for step in range(max_iter):
         for rows in blocks:
             point = ahead[rows] - gradient(ahead[rows], C[rows]) / scale

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
 
 from .._utils.messages import warn_user
 from .._utils.threads import resolve_threads
@@ -21,6 +22,7 @@ from ._factors import CAP, SCALE_NEIGHBORS, Factors, view_factors
 # Number of samples from which a fit warns of the search. On one core that of 100 000 samples took
 # 51 s for three views with 200 features in all.
 MANY_ROWS = 100_000
+N_CANDIDATES = 50  # nearest rows of a slice of `self_representation`
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
 
 
@@ -99,10 +101,6 @@ class SparseTensor(NamedTuple):
         """Number of samples."""
         return len(self.indptr) - 1
 
-    def slices(self):
-        """The slices as csr_arrays that share the pattern."""
-        return self.matrices(self.values)
-
     def matrices(self, entries):
         """The rows of ``entries`` (m, nnz) as m csr_arrays that share the pattern."""
         indptr = self.indptr  # with the type of the indices, which scipy would otherwise copy
@@ -142,10 +140,7 @@ def sparse_tensor(factors, candidates, *, n_longest=48, n_threads=1):
     scales = np.empty((v, n), dtype=np.float32)
     # All entries are kept between the two sweeps if they fit, else computed again in blocks.
     per_row = max(1, 4 * v * len(indices) // n)
-    blocks = [
-        slice(first, min(n, first + MEMORY // per_row + 1))
-        for first in range(0, n, MEMORY // per_row + 1)
-    ]
+    blocks = list(gen_batches(n, MEMORY // per_row + 1))
     for rows in blocks:
         values = _entries(factors, indptr, indices, rows, n_threads)
         for i in range(v):
@@ -198,12 +193,13 @@ def _entries(factors, indptr, indices, rows, n_threads):
     return values
 
 
-def sparse_ridge_similarities(views, n_threads, n_candidates=50):
+def sparse_ridge_similarities(views, n_threads):
     """Sparse `self_representation` of validated views."""
     n_threads = resolve_threads(n_threads)
     factors = view_factors([unit_rows(X) for X in views])
-    candidates = listed_rows(factors, len(views), n_candidates, n_threads)
-    return sparse_tensor(factors, candidates, n_threads=n_threads).slices()
+    candidates = listed_rows(factors, len(views), N_CANDIDATES, n_threads)
+    tensor = sparse_tensor(factors, candidates, n_threads=n_threads)
+    return tensor.matrices(tensor.values)
 
 
 def unit_neighbor_similarities(u, index, n_threads=1):
