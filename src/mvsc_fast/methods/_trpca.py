@@ -59,11 +59,6 @@ class TRPCA(RecoveryClusterer):
         "view_transform": check_view_transform,
     }
 
-    def _read(self, X):
-        source = super()._read(X)
-        resolve_view_transform(self.view_transform, len(source), source[0].dtype)
-        return source
-
     def _recover(self, W, n_threads, progress):
         run = self._begin(progress)
         return _low_tubal_rank(W, run, self.lam, self.view_transform, n_threads), run
