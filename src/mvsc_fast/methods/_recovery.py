@@ -111,8 +111,8 @@ class RecoveryClusterer(TensorClusterer):
             return np.array([graph_support(A, labels) for A in views])
         return super()._view_support(views, labels)
 
-    def _similarities(self, views, seed, n_threads, progress):
-        """The tensor W."""
+    def _solve(self, views, seed, n_threads, progress):
+        # The tensor W, then L.
         progress.stage("graph")
         if isinstance(self.affinity, str):
             W = views if self._precomputed else AFFINITIES[self.affinity](views)
@@ -120,10 +120,6 @@ class RecoveryClusterer(TensorClusterer):
             tensor = learned_by(self.affinity, "tensor_", views, seed, n_threads)
             W = check_similarities(tensor, name=f"{type(self.affinity).__name__}.tensor_")
         progress.log(f"{len(W)} slices, {W[0].shape[0]} samples, affinity {self.affinity!r}")
-        return W
-
-    def _solve(self, views, seed, n_threads, progress):
-        W = self._similarities(views, seed, n_threads, progress)
         tensor, run = self._recover(W, n_threads, progress)
         learned = {"similarity_": W, "tensor_": tensor, **self._course(run, progress)}
         return learned | self._attributes(W, tensor, run)

@@ -101,18 +101,8 @@ class TLRR(RecoveryClusterer):
 
     def _recover(self, W, n_threads, progress):
         progress.stage("solve", self.max_iter)
-        result = solve_tlrr(
-            W,
-            omega1=self.omega1,
-            alpha=self.alpha,
-            lam=self.lam,
-            n_neighbors=self.n_neighbors,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_threads=n_threads,
-            callback=progress.iteration,
-        )
+        parameters = {name: getattr(self, name) for name in TLRR_CHECKS}
+        result = solve_tlrr(W, **parameters, n_threads=n_threads, callback=progress.iteration)
         return result.tensor, result
 
     def _attributes(self, W, tensor, result):

@@ -37,13 +37,9 @@ class Run:
 
     def __iter__(self):
         """Yield the penalty mu of each iteration until the run stops."""
-        while self.running:
+        while self.n_iter < self._max_iter and not (self.converged or self._stopped):
             yield self.mu
             self.mu = self.next_mu
-
-    @property
-    def running(self):
-        return self.n_iter < self._max_iter and not (self.converged or self._stopped)
 
     @property
     def next_mu(self):

@@ -198,16 +198,10 @@ def solve_tlrr(
                 f"sample_weight has {len(sample_weight)} entries, but W has {n} "
                 "samples: expected one weight per sample"
             )
+    tol = usual_tol if tol is None else tol
+    max_iter = usual_max_iter if max_iter is None else max_iter
     with use_threads(n_threads, n) as n_threads:
-        result = minimise(
-            W,
-            solver,
-            model,
-            tol=usual_tol if tol is None else tol,
-            max_iter=usual_max_iter if max_iter is None else max_iter,
-            n_threads=n_threads,
-            callback=callback,
-        )
+        result = minimise(W, solver, model, tol, max_iter, n_threads, callback)
     _warn_of_zeros(result, W)
     return result
 

@@ -64,7 +64,7 @@ class TLRRResult(ShortRepr):
     blocks: IntArray | None = None
 
 
-def minimise(W, solver, model, *, tol, max_iter, n_threads, callback):
+def minimise(W, solver, model, tol, max_iter, n_threads, callback):
     """Minimise the TLRR objective by the core; arguments as of `mvsc_fast.tlrr`.
 
     W is an array or, for "dual" only, a list of csr_arrays. ``model`` has omega1, alpha, lam and,
