@@ -213,12 +213,7 @@ def suggest_n_clusters(
     seed = draw_seed(random_state)
     scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
-    source = read_views(views)
-    if source.n_samples < 2 * MIN_PER_CLUSTER:
-        raise ValueError(
-            f"{source.n_samples} samples: at least {2 * MIN_PER_CLUSTER} are needed to count "
-            "clusters"
-        )
+    source = read_views(views, min_samples=2 * MIN_PER_CLUSTER)
     # The cost grows with samples times counts, so a sample is used, and its size limits the counts,
     # as does the number of distinct samples.
     sample = drawn(source, max_samples, 2 * MIN_PER_CLUSTER, seed, scale=scale)
