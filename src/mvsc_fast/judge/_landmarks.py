@@ -142,13 +142,11 @@ class LandmarkFeatures:
         fills = _fills([view["landmarks"] for view in self._views])
         views = []
         for k, view in enumerate(self.rows):
-            arrays, fill, (position, mean_row, scaling, lift) = self._views[k], fills[k], steps[k]
+            fill, (position, mean_row, scaling, lift) = fills[k], steps[k]
             entry = {
                 "input": position,
                 "n_features": view.n_features - (lift is not None),
                 "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT,
-                "mean": arrays["mean"],
-                "landmarks": arrays["landmarks"],
                 "mean_row": mean_row,
                 "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
@@ -161,8 +159,8 @@ class LandmarkFeatures:
             coefficients = directions[k]
             if view.codes is None:
                 entry["d"] = view.n_features
-                entry["mean"] = view.in_all_columns(entry["mean"], 0)
-                entry["landmarks"] = view.in_all_columns(entry["landmarks"], 1)
+                entry["mean"] = view.in_all_columns(view.mean, 0)
+                entry["landmarks"] = view.in_all_columns(self._views[k]["landmarks"], 1)
                 coefficients = view.in_all_columns(coefficients, 0)
                 fill = None if fill is None else view.in_all_columns(fill, 1)
             else:

@@ -111,16 +111,14 @@ def with_names(image, names, columns, n_features, note=""):
     note : str
     """
     # All names are one text of parts that end with NUL, in the order of the views.
-    texts = []
-    for name, titles in zip(names, columns, strict=True):
-        texts += [name, *(() if titles is None else titles)]
-    texts = list(map(str, texts))
+    columns = [() if titles is None else titles for titles in columns]
+    pairs = zip(names, columns, strict=True)
+    texts = [str(text) for name, titles in pairs for text in (name, *titles)]
     if any("\0" in text for text in texts):
         raise ValueError("names of views and columns must not contain the character NUL")
     # A reader tells by the numbers of names which view each belongs to.
-    counts = [0 if titles is None else len(titles) for titles in columns]
     blocks = {
-        "widths": np.array([n_features, counts], dtype=np.int64).T.tobytes(),
+        "widths": np.array([n_features, list(map(len, columns))], dtype=np.int64).T.tobytes(),
         "names": "".join(text + "\0" for text in texts).encode(),
         "note": note.encode(),
     }
