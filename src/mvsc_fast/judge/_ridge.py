@@ -167,18 +167,14 @@ class LeaveOneOutRidge:
         self._factor = scipy.linalg.cholesky(
             gram.T, lower=True, overwrite_a=True, check_finite=False
         )
-        leverage = np.minimum(self._squared_lengths(F), np.float32(1 - 1e-5))
-        self._leverage = leverage[:, None]
-
-    def _squared_lengths(self, F):
-        """Diagonal of F (F^T F + g I)^-1 F^T."""
+        # Leverages are the diagonal of F (F^T F + g I)^-1 F^T.
         (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (self._factor,))
         inverse = lower_inverse(self._factor)
-        squares = np.empty(len(F), dtype=np.float32)
-        for rows in gen_batches(len(squares), SMALL_BLOCK):
+        leverage = np.empty(n, dtype=np.float32)
+        for rows in gen_batches(n, SMALL_BLOCK):
             U = trmm(np.float32(1), inverse, F[rows].T, lower=1)
-            np.einsum("ij,ij->j", U, U, out=squares[rows])
-        return squares
+            np.einsum("ij,ij->j", U, U, out=leverage[rows])
+        self._leverage = np.minimum(leverage, np.float32(1 - 1e-5))[:, None]
 
     def of(self, samples):
         """The regression on the features of some samples alone."""

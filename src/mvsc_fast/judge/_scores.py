@@ -107,15 +107,15 @@ class CommonMixture:
         """
         if n_clusters == 1:
             return np.zeros(len(labellings))
-        gains = [self._gain(labels, n_clusters) for labels in labellings]
+        gains = []
+        for labels in labellings:
+            shares, means = self._clusters(labels, n_clusters)
+            between = np.sqrt(shares)[:, None] * means
+            squares = np.clip(np.linalg.eigvalsh(between @ between.T), 0, 1)
+            likelihood = np.log((1 + RIDGE) / (1 + RIDGE - squares)).sum() / 2
+            shares = shares[shares > 0]
+            gains.append(shares @ np.log(shares) + likelihood)
         return np.array(gains) / np.log(n_clusters)
-
-    def _gain(self, labels, n_clusters):
-        shares, means = self._clusters(labels, n_clusters)
-        between = np.sqrt(shares)[:, None] * means
-        squares = np.clip(np.linalg.eigvalsh(between @ between.T), 0, 1)
-        shares = shares[shares > 0]
-        return shares @ np.log(shares) + np.log((1 + RIDGE) / (1 + RIDGE - squares)).sum() / 2
 
     def maximise(self, labels, n_clusters):
         """Labels of a larger likelihood, by classification EM (Celeux and Govaert 1992).
