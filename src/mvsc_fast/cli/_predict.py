@@ -66,7 +66,7 @@ def run(args):
     # Labels and the summary are computed before any of them is written.
     if args.certainty or args.summary:
         check_limits(model)
-    samples, _ = predicted_rows(model, data.views)
+    samples = predicted_rows(model, data.views)
     model.predictor_.tell_unlike(samples, note_user)
     table = {"cluster": samples["label"]}
     if args.certainty:

@@ -148,7 +148,7 @@ def predicted_margin(model, X, return_unlike):
     check_flag(return_unlike, "return_unlike")
     if return_unlike:
         check_limits(model)
-    rows, _ = predicted_rows(model, X)
+    rows = predicted_rows(model, X)
     return (rows["margin"], rows["unlike"] > 0) if return_unlike else rows["margin"]
 
 
@@ -175,7 +175,7 @@ def check_limits(model):
 def predicted_labels(model, X):
     """Labels of new samples, from a model with a predictor; see `ConsensusTLRR`."""
     check_predictor(model)
-    rows, _ = predicted_rows(model, X)
+    rows = predicted_rows(model, X)
     if not isinstance(rows, np.ndarray):  # rows of Dask arrays, which are read later
         return rows["label"]
     progress = Progress(type(model).__name__, getattr(model, "verbose", 0))
@@ -184,10 +184,7 @@ def predicted_labels(model, X):
 
 
 def predicted_rows(model, X):
-    """What is predicted of each new sample, see `PREDICTION`, and the `Facts` of the views.
-
-    Rows of Dask arrays are read later, and nothing is known of them: the facts are None.
-    """
+    """What is predicted of each new sample, see `PREDICTION`; lazy for Dask arrays."""
     predictor, n_features = model.predictor_, model.n_features_per_view_
     # The views must be those of the fit; absent ones are rows of NaN.
     if isinstance(model, SavedPredictor):
@@ -203,14 +200,14 @@ def predicted_rows(model, X):
     with use_threads(model.n_threads, source.n_samples) as n_threads:
         if source.is_lazy:  # nothing is known of rows that other processes read later
             predict = predictor.predictions
-            return source.per_row(checked_labels, PREDICTION, predict, *arguments), None
+            return source.per_row(checked_labels, PREDICTION, predict, *arguments)
         predict = partial(predictor.predictions, n_threads=n_threads)
         rows, facts = zip(*source.map(checked_rows, predict, *arguments), strict=True)
     rows, facts = np.concatenate(rows), reduce(operator.add, facts)
     predictor.warn_of_rows(facts, source.titles)
     warn_of_zeros(facts.zeros)
     warn_of_lost(np.flatnonzero(rows["label"] < 0))
-    return rows, facts
+    return rows
 
 
 def label_rows(source, predict, samples, labels):
