@@ -85,9 +85,9 @@ def bind_views(model, views):
     if hasattr(model, "samples_"):  # samples whose views were all excluded have the label -1
         samples = model.samples_[labels[model.samples_] >= 0]
     clusters, codes = np.unique(labels[samples], return_inverse=True)
-    names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
+    names = list(getattr(model, "view_names_in_", []))
     index = np.arange(len(labels)) if ids is None else ids
-    fit = BoundModel(model, labels, samples, clusters, codes, index, list(names))
+    fit = BoundModel(model, labels, samples, clusters, codes, index, names)
     affinity = getattr(model, "affinity", None)
     if isinstance(affinity, str) and affinity == "precomputed":
         return fit
@@ -114,10 +114,13 @@ def bind_views(model, views):
     else:
         in_units = scaled(unscaled, fit_scalings(source, None, facts))
     _check_labels(model, unscaled, labels[samples])
-    lifts = _lifts(model, in_units)
+    # Lifts are those of the fit if it used the view, else as a fit decides: the rows do not tell
+    # what the fit decided if it saw other samples as well.
+    learned = model.predictor_.lifts if hasattr(model, "predictor_") else {}
+    lifts = [learned[i] if i in learned else find_lift(X) for i, X in enumerate(in_units)]
 
     # Names as the user knows them.
-    names = list(getattr(model, "view_names_in_", source.names))
+    names = names or source.names
     columns = source.columns
     if feature_names is not None:
         columns = [list(feature_names[name]) for name in names]
@@ -163,15 +166,6 @@ def _check_labels(model, views, labels):
             "these samples than it learned in fit: pass the views of fit, with the samples in the "
             "same order and columns in the same units"
         )
-
-
-def _lifts(model, views):
-    """The `Lift` of each view or None: that of the fit if it used the view, else as a fit decides.
-
-    The rows do not tell what the fit decided if it saw other samples as well.
-    """
-    learned = model.predictor_.lifts if hasattr(model, "predictor_") else {}
-    return [learned[i] if i in learned else find_lift(X) for i, X in enumerate(views)]
 
 
 def sample_ids(views):

@@ -50,15 +50,8 @@ def judge_labels(fit):
         pairs = zip(*judge.label_pairs(labelling, c), strict=True)
         true, predicted = (np.concatenate(labels, axis=1)[0] for labels in pairs)
     margin, second = margins_of(scores, codes)
-    predictable = mean_by_cluster(predicted == true, true, c)
+    predictable = np.bincount(true, weights=predicted == true) / np.bincount(true)
     return Evidence(predictability, predictable, margin, second, _combine(fit, margin))
-
-
-def mean_by_cluster(values, codes, n_clusters):
-    """Mean of the values over each cluster; NaN for an empty cluster."""
-    sizes = np.bincount(codes, minlength=n_clusters)
-    sums = np.bincount(codes, weights=values, minlength=n_clusters)
-    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
 def _combine(fit, margin):

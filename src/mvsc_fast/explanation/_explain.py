@@ -26,7 +26,7 @@ from .._utils.validation import output_path
 from ..judge import ClusterCounts, StructureTest
 from ..spectral._cut import simplified_silhouette
 from ._bind import bind_views
-from ._evidence import find_embedding, judge_labels, mean_by_cluster, tabulate_views
+from ._evidence import find_embedding, judge_labels, tabulate_views
 from ._markers import find_markers, plot_markers
 from ._plots import draw_bars, draw_certainty, plot_embedding, plot_similarity
 
@@ -261,7 +261,7 @@ def _tabulate_clusters(fit, evidence, embedding):
         columns["predictable"] = evidence.predictable
     if embedding is not None and len(fit.clusters) > 1:
         silhouettes = simplified_silhouette(embedding, fit.codes)
-        columns["silhouette"] = mean_by_cluster(silhouettes, fit.codes, len(fit.clusters))
+        columns["silhouette"] = np.bincount(fit.codes, silhouettes) / np.bincount(fit.codes)
     return Table(columns)
 
 
