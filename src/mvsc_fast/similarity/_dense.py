@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -14,14 +16,7 @@ from .._utils.threads import limited
 from .._utils.types import FloatArray, Tensor, Views
 from ..views import scaled_views
 from ..views._view_rows import row_mean, unit_rows
-from ._factors import (
-    CAP,
-    RIDGE_SCALES,
-    SCALE_NEIGHBORS,
-    relative_ridge,
-    spd_inverse,
-    view_scales,
-)
+from ._factors import CAP, SCALE_NEIGHBORS, spd_inverse, view_ridges
 from ._sparse import self_tuning, sparse_ridge_similarities
 
 EQUAL = 1e-12  # squared distance over the squared lengths of two rows, below which it is rounding
@@ -68,12 +63,10 @@ def self_representation(
 def ridge_similarities(views):
     """`self_representation` of validated views."""
     n = views[0].shape[0]
-    slices = [
-        (X, relative_ridge(f, n, X.shape[1]))
-        for s, f in enumerate(RIDGE_SCALES)
-        for X in views
-        if s < len(view_scales(n, X.shape[1], RIDGE_SCALES))
-    ]
+    # All views with the first ridge, then those that have a further one.
+    ridges = [view_ridges(n, X.shape[1]) for X in views]
+    slices = [pair for pairs in zip_longest(*ridges) for pair in zip(views, pairs, strict=True)]
+    slices = [(X, ridge) for X, ridge in slices if ridge is not None]
     W = np.empty((len(slices), n, n), dtype=views[0].dtype)
     for out, (X, ridge) in zip(W, slices, strict=True):
         ridge_slice(X, ridge, out)

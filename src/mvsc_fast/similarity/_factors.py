@@ -30,18 +30,13 @@ class Factors(NamedTuple):
     h: np.ndarray
 
 
-def relative_ridge(scale, n, d):
-    """Ridge g = scale * n / min(n, d): ``scale`` times the mean eigenvalue of unit rows."""
-    return scale * n / min(n, d)
-
-
-def view_scales(n, d, scales):
-    """The ridge scales, among ``scales``, that are used for a view of n samples and d features.
+def view_ridges(n, d, scales=RIDGE_SCALES):
+    """Ridges of n unit rows with d columns: scales times their mean eigenvalue, n / min(n, d).
 
     The first scale is always used, the others if n >= 4 d: with fewer samples a strong ridge loses
     the fine structure that the first scale reveals.
     """
-    return list(scales) if n >= 4 * d else list(scales[:1])
+    return [scale * n / min(n, d) for scale in (scales if n >= 4 * d else scales[:1])]
 
 
 def ridge_factors(X, ridges):
@@ -145,7 +140,7 @@ def view_factors(views, scales=RIDGE_SCALES, present=None, ranks=None):
     views : list of ndarray or csr_array of shape (n, d_i)
         Unit rows.
     scales : sequence of float, default=(0.5, 5)
-        Ridges relative to the mean eigenvalue, see `relative_ridge` and `view_scales`.
+        Ridges relative to the mean eigenvalue, see `view_ridges`.
     present : ndarray of shape (v, m) of bool, optional
         Whether each of m samples has each view; ``views`` hold the rows of those that do. The
         others have zero factors, hence no similarities in that view.
@@ -160,9 +155,8 @@ def view_factors(views, scales=RIDGE_SCALES, present=None, ranks=None):
     # Samples without a view get zero factors, so that all slices have the same samples.
     by_view = []
     for i, X in enumerate(views):
-        shape = X.shape if ranks is None else (X.shape[0], ranks[i])
-        ridges = [relative_ridge(f, *shape) for f in view_scales(*shape, scales)]
-        slices = ridge_factors(X, ridges)
+        rank = X.shape[1] if ranks is None else ranks[i]
+        slices = ridge_factors(X, view_ridges(X.shape[0], rank, scales))
         if present is not None and not present[i].all():
             slices = [_spread(factors, present[i]) for factors in slices]
         by_view.append(slices)
