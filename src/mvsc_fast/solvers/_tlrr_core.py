@@ -164,12 +164,9 @@ def _on_one_pattern(W, model):
     screening = screen(data, n, **pattern, **model)
     # Where no single tube can be screened, all pairs of a component may become positive.
     if screening.bound < 0:
-        labels = screening.labels
-        order = np.argsort(labels, kind="stable")
-        groups = np.split(order, np.searchsorted(labels[order], np.arange(1, labels.max() + 1)))
-        rows = np.concatenate([np.repeat(group, len(group)) for group in groups])
-        columns = np.concatenate([np.tile(group, len(group)) for group in groups])
-        full = scipy.sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), shape=(n, n))
+        entries = np.ones(n, dtype=bool), screening.labels, np.arange(n + 1)
+        member = scipy.sparse.csr_array(entries)
+        full = member @ member.T
         full.sort_indices()
         pattern = _as_intp(full)
         data = _gather(W, **pattern)
