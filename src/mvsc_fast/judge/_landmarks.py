@@ -30,6 +30,11 @@ class LandmarkFeatures:
     rows : list of ViewRows
     landmarks : ndarray of int
         Samples that serve as landmarks.
+
+    Attributes
+    ----------
+    rank : int
+        Number of features by which ridges are scaled, see `ViewRows`.
     """
 
     def __init__(self, rows, landmarks):
@@ -66,12 +71,14 @@ class LandmarkFeatures:
         factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(self._kernel, tol=least, lower=1)
         self._map = np.zeros((len(landmarks), rank), dtype=np.float32)
         self._map[pivots[:rank] - 1] = lower_inverse(np.tril(factor[:rank, :rank])).T
+        self.rank = rank + sum(view.rank for view in rows)
+        self._n_columns = sum(len(view.mean) for view in rows)
 
     def of_fitted(self):
         """Features of the fitted samples, of shape (n, D), float32."""
         # The C code that predicts new samples computes the kernels of the fitted ones, too, so that
         # both have the same rounding.
-        n, d, v = len(self.rows[0].roots), self.n_columns, len(self.rows)
+        n, d, v = len(self.rows[0].roots), self._n_columns, len(self.rows)
         model = Model(self._image(self._map / np.float32(v), [{}] * v))
         out = np.empty((n, d + self._map.shape[1]), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
@@ -112,16 +119,6 @@ class LandmarkFeatures:
         }
         return pack(head, records)
 
-    @property
-    def rank(self):
-        """Number of features by which ridges are scaled, see `ViewRows.rank`."""
-        return sum(view.rank for view in self.rows) + self._map.shape[1]
-
-    @property
-    def n_columns(self):
-        """Number of columns of the centred rows of all views."""
-        return sum(len(view.mean) for view in self.rows)
-
     def predictor(self, B, steps, limits=None):
         """The `Predictor` of labels by the coefficients B of features.
 
@@ -135,7 +132,7 @@ class LandmarkFeatures:
             See `mvsc_model_margins`.
         """
         # The regression weights the unit rows of all views by 1 / sqrt(v), as `of_fitted` does.
-        v, d = len(self.rows), self.n_columns
+        v, d = len(self.rows), self._n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
         directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
         # Parts that a model may lack are None: the fill of a single view, lifts, scalings.
