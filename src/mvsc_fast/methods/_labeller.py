@@ -82,8 +82,9 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
     # Scores. In few columns the best labelling is the start of a further one, which is not refined.
     compute_scores = partial(_scores, judge, affinity, n_clusters)
     candidates |= compute_scores(candidates["labels"], unrefined)
-    mixture = _mixture(points, candidates["labels"][_total(candidates).argmax()], n_clusters)
-    if mixture is not None:
+    mixture = None if points is None else CommonMixture(points)
+    start = candidates["labels"][_total(candidates).argmax()]
+    if mixture is not None and mixture([start], n_clusters)[0] >= MIN_LIKELIHOOD:
         candidates["likelihood"] = mixture(candidates["labels"], n_clusters)
         start = candidates["labels"][_total(candidates).argmax()]
         compute_scores = partial(compute_scores, mixture=mixture)
@@ -197,13 +198,6 @@ def _continuous_columns(sample, used):
         return None
     points = np.hstack([view.unit for view in used.rows], dtype=np.float64)
     return None if is_constant(points) else points
-
-
-def _mixture(points, labels, n_clusters):
-    """The `CommonMixture` of points, or None if these labels do not differ in their means."""
-    mixture = None if points is None else CommonMixture(points)
-    is_useful = mixture is not None and mixture([labels], n_clusters)[0] >= MIN_LIKELIHOOD
-    return mixture if is_useful else None
 
 
 def _scores(judge, affinity, n_clusters, labellings, unrefined, mixture=None):
