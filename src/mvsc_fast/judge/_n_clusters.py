@@ -225,14 +225,8 @@ def suggest_n_clusters(
     # predictable have larger weights.
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         used = views_of(sample)
-        counts = _counts(largest)
-        graphs = scan(
-            used.present_rows,
-            used.present,
-            SIZES,
-            dict.fromkeys(SCALES, largest),
-            n_threads=n_threads,
-        )
+        counts, n_vectors = _counts(largest), dict.fromkeys(SCALES, largest)
+        graphs = scan(used.present_rows, used.present, SIZES, n_vectors, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability, sizes = _judged(used.rows, counts, labels)

@@ -76,22 +76,20 @@ def label_predictability(
     source = read_views(views)
     n, index = source.n_samples, source.index
     # One labelling or several are accepted.
-    rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
-    several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1
+    entries: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
+    several = getattr(entries, "ndim", 1) > 0 and len(entries) > 0 and np.ndim(entries[0]) == 1
     if several:
-        numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(rows)]
+        numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(entries)]
     else:
         numbered = [check_labels(labels, "labels", n, index)]
     # The views go through the steps of a fit. Samples without any view cannot be predicted, and the
     # canonical order makes the scores independent of the order of the samples.
     sample = drawn(source, n, 1, 0, scale=scale, unit=False)
-    lifts = [find_lift(view.rows, view.nonnegative) for view in sample.views]
-    judge, order = judge_of(
-        [
-            view.rows if lift is None else lift(view.rows)
-            for view, lift in zip(sample.views, lifts, strict=True)
-        ]
-    )
+    rows = []
+    for view in sample.views:
+        lift = find_lift(view.rows, view.nonnegative)
+        rows.append(view.rows if lift is None else lift(view.rows))
+    judge, order = judge_of(rows)
     samples = sample.samples[order]
     numbered = [np.unique(row[samples], return_inverse=True)[1] for row in numbered]
     scores = [judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered]

@@ -146,16 +146,15 @@ class Predictor:
         rows = [views[i] for i in self.model.used]
         dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
         if all(isinstance(X, np.ndarray) for X in rows):
-            is_ready = all(X.dtype == dtype and X.flags.carray for X in rows)
-            rows = rows if is_ready else [np.require(X, dtype, "CA") for X in rows]
+            rows = [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
         # Sparse rows become dense in blocks of bounded size.
-        m, labels = rows[0].shape[0], []
-        for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
+        labels = np.empty(rows[0].shape[0], dtype=np.int64)
+        for block in gen_batches(len(labels), max(1, DENSE // sum(X.shape[1] for X in rows))):
             rows_of_block = [np.require(dense(X[block], dtype), requirements="CA") for X in rows]
             scores_of_block = None if scores is None else scores[block]
-            labels.append(self.model.predict(rows_of_block, scores_of_block, n_threads))
-        return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
+            labels[block] = self.model.predict(rows_of_block, scores_of_block, n_threads)
+        return labels
 
 
 def alarm_of(far, m):
