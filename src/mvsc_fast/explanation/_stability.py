@@ -67,7 +67,7 @@ def stability(
     fit = bind_views(model, views)
     if fit.source is None:
         raise ValueError("subsamples are rows of views: the model has similarities")
-    rows, n = fit.source.take(fit.samples), len(fit.codes)
+    n = len(fit.codes)
     agreement = np.full((n_resamples, len(fit.clusters)), np.nan)
     for jaccard in agreement:
         # The labels of a subsample, by a clone whose random numbers are those of this function.
@@ -77,7 +77,7 @@ def stability(
             estimator.set_params(random_state=rng.randint(2**31 - 1))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all samples has given them
-            data = [X[drawn] for X in rows]
+            data = [X[drawn] for X in fit.views]
             estimator.fit(data if fit.source.listed else data[0])
         # Jaccard indices of each cluster of all samples with each cluster of the subsample.
         common = contingency_matrix(fit.codes[drawn], np.asarray(estimator.labels_))
