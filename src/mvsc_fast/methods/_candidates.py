@@ -62,10 +62,8 @@ def candidate_labellings(used, c, n_threads, progress):
         del nearest["neighbors"]
 
     # The graphs are made one after another, and each is forgotten when it has been partitioned.
-    views, n_vectors = (
-        (used.present_rows, used.present),
-        {"unit": c, "centred": c if many else 2 * c},
-    )
+    views = used.present_rows, used.present
+    n_vectors = {"unit": c, "centred": c if many else 2 * c}
     graphs = scan(*views, sizes, n_vectors, growth=growth, n_threads=n_threads)
     count = len(SCALES) * len(sizes)
     if not many:
