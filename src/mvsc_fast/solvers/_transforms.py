@@ -137,15 +137,12 @@ def resolve_sample_transform(transform, views):
     """
     if isinstance(transform, str) and transform == "graph":
         return Basis(graph_basis(ridge_similarities(views)))
-    return _resolve(transform, "sample_transform", views[0].shape[0], views[0].dtype)
+    n, dtype = views[0].shape[0], views[0].dtype
+    return resolve_view_transform(transform, n, dtype, "sample_transform")
 
 
-def resolve_view_transform(transform, v, dtype):
-    """The transform along v views: "dft", "identity", or a v x v matrix of basis columns."""
-    return _resolve(transform, "view_transform", v, dtype)
-
-
-def _resolve(transform, name, n, dtype):
+def resolve_view_transform(transform, n, dtype, name="view_transform"):
+    """The transform along n views: "dft", "identity", or an n x n matrix of basis columns."""
     if isinstance(transform, str):
         return Fourier() if transform == "dft" else Basis()
     # A matrix of the user must be orthonormal, or shrinking would not be that of a norm.
