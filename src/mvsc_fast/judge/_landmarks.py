@@ -180,16 +180,8 @@ def _fills(landmarks):
     landmarks, whose missing rows `imputed` has predicted, instead of from the samples that have the
     view; its rows are those of the model (square roots, or leading components) instead of the unit
     rows of the views; and the C code scales predicted rows to unit length, unless they are
-    components, where `imputed` sets negative ones to 0.
-
-    Parameters
-    ----------
-    landmarks : list of ndarray of shape (n_landmarks, d_i)
-        Centred rows of each view.
-
-    Returns
-    -------
-    list of (ndarray of shape (n_landmarks, d_i) or None)
+    components, where `imputed` sets negative ones to 0. ``landmarks`` are the centred rows of each
+    view, of shape (n_landmarks, d_i), as are the coefficients.
     """
     if len(landmarks) == 1:
         return [None]

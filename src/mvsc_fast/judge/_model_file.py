@@ -36,12 +36,8 @@ def panels(A):
 def pack(head, views):
     """The bytes of a model, an array of uint8.
 
-    Parameters
-    ----------
-    head : dict
-        Numbers and arrays of the head; sizes, order and version are added.
-    views : list of dict
-        Numbers and arrays of each record; absent arrays are None or missing.
+    ``head`` and each of ``views`` are dicts of numbers and arrays; absent arrays are None or
+    missing. Sizes, order and version are added to the head.
     """
     # Each array gets an offset, which replaces it in its entry.
     size, arrays = HEAD.itemsize + len(views) * RECORD.itemsize, []
@@ -98,17 +94,9 @@ def _aligned(size):
 
 
 def with_names(image, names, columns, n_features, note=""):
-    """A model with the names of its views and columns, and other facts of the fit.
+    """A model with the names of all views and their columns, and other facts of the fit.
 
-    Parameters
-    ----------
-    image : ndarray of uint8
-    names : list
-        Names of all views of the fit.
-    columns : list of (list of str or None)
-        Names of their columns.
-    n_features : list of int
-    note : str
+    ``columns`` has a list of names for each view, or None.
     """
     # All names are one text of parts that end with NUL, in the order of the views.
     columns = [() if titles is None else titles for titles in columns]

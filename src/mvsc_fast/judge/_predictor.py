@@ -188,13 +188,8 @@ def limits_of(residual, clusters, n_clusters):
 
     Clusters have residuals of different sizes: those of a small one are larger. The quantile of
     the samples of a cluster, of the rank at which a new sample exceeds it with this probability, is
-    averaged with that of all samples, each divided by the median of its cluster.
-
-    Parameters
-    ----------
-    residual : ndarray of shape (n,)
-        Leave-one-out residuals.
-    clusters : ndarray of shape (n,) of int
+    averaged with that of all samples, each divided by the median of its cluster. ``residual`` are
+    those of samples that are left out of the regression.
     """
     # Residuals over the median of their cluster are comparable, so that clusters can share a limit.
     whole = np.maximum(residual, np.finfo(np.float32).tiny)

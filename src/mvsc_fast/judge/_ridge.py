@@ -274,20 +274,9 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     labels no longer change, at most four times, and stops before a step that would empty a cluster.
     Ridge regression alone lowers the accuracy on noisy data (subspaces .915 -> .877). The labels of
     before are returned where refinement lowers the modularity relative to its maximum: there it
-    dissolves a small group, whose samples have more neighbours in the others.
-
-    Parameters
-    ----------
-    labellings : array-like of shape (k, n)
-        Integers below ``n_clusters``.
-    n_clusters : int
-    ridge : LeaveOneOutRidge
-    affinity : csr_array of shape (n, n), float32
-        Graph A with zero diagonal.
-
-    Returns
-    -------
-    ndarray of shape (k, n)
+    dissolves a small group, whose samples have more neighbours in the others. Labellings are of
+    shape (k, n); ``ridge`` is a `LeaveOneOutRidge` and ``affinity`` the graph A, a csr_array with
+    zero diagonal.
     """
     unrefined = np.array(labellings)
     labellings, changing = unrefined.copy(), np.arange(len(unrefined))

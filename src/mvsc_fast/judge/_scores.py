@@ -31,13 +31,8 @@ def corrected_modularity(affinity, labellings, n_clusters):
     Without edges between clusters the modularity is ``1 - sum p^2``, which is small if one cluster
     has nearly all samples: .095 for two clusters of 95 % and 5 %, but .5 for halves. The quotient
     of both is 1 in each of these cases, so that labellings with clusters of any sizes can be
-    compared. Parameters are those of `modularity`.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        At most 1, and 0 if labels are independent of edges, the graph has no weight, or one
-        cluster has all of it.
+    compared. It is at most 1, and 0 if labels are independent of edges, the graph has no weight, or
+    one cluster has all of it.
     """
     values, largest = modularity(affinity, labellings, n_clusters)
     return np.divide(values, largest, out=np.zeros_like(values), where=largest > ROUNDING)
@@ -47,20 +42,8 @@ def modularity(affinity, labellings, n_clusters):
     """Newman's modularity of each labelling, and the largest at the sizes of its clusters.
 
     With e the share of the edge weight that is within clusters and p the clusters' shares of the
-    degree, it is ``e - sum p^2``, which is at most ``1 - sum p^2``.
-
-    Parameters
-    ----------
-    affinity : csr_array of shape (n, n)
-        A symmetric graph.
-    labellings : sequence of ndarray of shape (n,) of int
-        Labels from 0, below ``n_clusters``.
-    n_clusters : int
-
-    Returns
-    -------
-    values, largest : ndarray of shape (k,)
-        Zeros if the graph has no weight.
+    degree, it is ``e - sum p^2``, which is at most ``1 - sum p^2``. Both are 0 if the graph, a
+    symmetric csr_array, has no weight. Labels are below ``n_clusters``.
     """
     weights = affinity.data.astype(np.float64)
     degrees = np.asarray(affinity.sum(axis=1, dtype=np.float64)).ravel()
@@ -153,15 +136,8 @@ def _whitened(points):
 def warn_of_doubts(n_samples, predictability, modularity, agreement):
     """Warn if clusters are no better than those of noise, or else if others are as good.
 
-    Parameters
-    ----------
-    n_samples : int
-    predictability : float
-        The largest of the candidates.
-    modularity : float
-        Of the final labels, see `corrected_modularity`.
-    agreement : float
-        Of the final labels with those that were fused, see `ConsensusTLRR`.
+    The predictability is the largest of the candidates; the others are those of the final labels,
+    see `corrected_modularity` and ``fused_agreement_``.
     """
     is_doubtful = predictability < MIN_PREDICTABILITY and modularity < MIN_MODULARITY
     if n_samples >= MIN_DOUBTED and is_doubtful:

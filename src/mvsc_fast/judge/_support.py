@@ -186,20 +186,8 @@ def helpful_views(views, indices, agreement, samples):
     (z < 5), and the graphs of two halves of its columns do not agree either. It is kept if there
     are too few data to decide: fewer than 200 samples or 4 columns.
 
-    Parameters
-    ----------
-    views : list of DrawnView
-    indices : list of int
-    agreement : ndarray of shape (v, v)
-        See `compare_graphs`.
-    samples : ndarray of int
-        Those of the graphs.
-
-    Returns
-    -------
-    indices : list of int
-        All if no view has repeated structure.
-    are_noise : bool
+    Views are `DrawnView`, ``agreement`` is that of `compare_graphs`, and ``samples`` are those of
+    the graphs. All indices are returned if no view has repeated structure.
     """
     if len(indices) < 2 or len(samples) < MIN_SAMPLES:
         return indices, False
@@ -245,18 +233,8 @@ def warn_of_camps(agreement, n_samples, support, names):
     two views of the sixteen sets of bench/sets.py, although 700 is possible, and at most 2.4
     between groups of views of independent clusters. The threshold is not relative to the z within
     the groups: two views of images and two of texts may agree a hundred times as much within as
-    across, and still show the same clusters.
-
-    Parameters
-    ----------
-    agreement : ndarray of shape (v, v)
-        See `compare_graphs`.
-    n_samples : int
-        Number of samples of the views.
-    support : ndarray of shape (v,)
-        That of the labels, see `ViewGraphs`.
-    names : list
-        Names of the views.
+    across, and still show the same clusters. ``agreement`` is that of `compare_graphs`, ``support``
+    that of the labels, see `ViewGraphs`.
     """
     compared = ~np.isnan(agreement)
     if n_samples < MIN_SAMPLES or compared.sum() < agreement.size - len(agreement):
@@ -280,14 +258,7 @@ def warn_of_camps(agreement, n_samples, support, names):
 
 
 def warn_of_parts(present, names):
-    """Warn of samples that no view connects: too few have a view of each part.
-
-    Parameters
-    ----------
-    present : ndarray of shape (v, n) of bool
-    names : list
-        Names of these views.
-    """
+    """Warn of samples that no view connects: too few have a view of each part."""
     common = present.astype(np.intp) @ present.T
     connected = common >= np.minimum(MIN_COMMON, common.diagonal())
     count, part_of_view = connected_components(connected)

@@ -12,13 +12,7 @@ REGULARIZATION = 0.01
 
 
 def tube_lengths(W):
-    """Lengths of the tubes W[:, j, k], an array or coo_array of shape (n, n).
-
-    Parameters
-    ----------
-    W : ndarray of shape (v, n, n), or list of v csr_arrays of shape (n, n)
-        Sparse slices may have any patterns.
-    """
+    """Lengths of the tubes W[:, j, k], an array, or a coo_array for csr slices of any patterns."""
     # A power of two, which rounds nothing, keeps squares in the range of numbers.
     exponent = np.frexp(max(abs(A).max() for A in W))[1]
     if scipy.sparse.issparse(W[0]):
@@ -30,20 +24,12 @@ def tube_lengths(W):
 
 
 def tube_threshold(lengths, n, n_neighbors):
-    """Tube length that on average ``n_neighbors`` tubes per sample exceed.
+    """Tube length that on average ``n_neighbors`` tubes of each of n samples exceed.
 
-    Parameters
-    ----------
-    lengths : ndarray of shape (nnz,)
-        Lengths of all off-diagonal tubes of a symmetric tensor, so that every pair of samples
-        counts twice; zeros may be omitted. See `SparseTensor`.
-    n, n_neighbors : int
-
-    Returns
-    -------
-    float
-        The length of the shortest positive tube if there are too few tubes. Half of the maximum if
-        more tubes than requested tie at the maximum, so that all of them are kept.
+    ``lengths`` are those of all off-diagonal tubes of a symmetric tensor, so that every pair of
+    samples counts twice; zeros may be omitted. The result is the length of the shortest positive
+    tube if there are too few, and half of the maximum if more tubes than requested tie at the
+    maximum, so that all of them are kept.
     """
     positive = np.count_nonzero(lengths)
     if positive == 0:
@@ -74,20 +60,10 @@ def regularized(S, S_W, n):
 
 
 def thresholded_affinity(tensor, tau):
-    """Sum of the slices after tube shrinkage, with regularisation.
+    """Sum of the slices of a `SparseTensor` after tube shrinkage, with regularisation.
 
     ``S / mean row sum + .01 S_W / mean row sum``, S = sum_i W_i max(0, 1 - tau / length), the
-    first step of the certified solver; see `regularized`.
-
-    Parameters
-    ----------
-    tensor : SparseTensor
-        Non-negative slices on one pattern.
-    tau : float
-
-    Returns
-    -------
-    csr_array of shape (n, n), float32
+    first step of the certified solver; see `regularized`. A csr_array of shape (n, n), float32.
     """
     lengths = tensor.lengths
     factors = np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
@@ -96,13 +72,7 @@ def thresholded_affinity(tensor, tau):
 
 
 def warn_of_isolated(degree):
-    """Warn if more than half of the samples have no neighbour.
-
-    Parameters
-    ----------
-    degree : ndarray of shape (n,)
-        Row sums of a graph.
-    """
+    """Warn if more than half of the samples have no neighbour, by the row sums of a graph."""
     n_isolated = np.count_nonzero(degree == 0)
     if 2 * n_isolated > len(degree):
         warn_user(

@@ -40,19 +40,9 @@ def view_ridges(n, d, scales=RIDGE_SCALES):
 
 
 def ridge_factors(X, ridges):
-    """The `Factors` of one view for each ridge, from the smaller of the two Gram matrices.
+    """The `Factors` of the unit rows of one view for each ridge g.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-        Unit rows.
-    ridges : list of float
-        Absolute ridges g.
-
-    Returns
-    -------
-    list of Factors
-        ``u`` of shape (n, r), with r the smaller of n and d, and ``h`` of shape (n,), float32.
+    The smaller of the two Gram matrices gives ``u`` of shape (n, min(n, d)) and ``h``, float32.
     """
     n, d = X.shape
     if d <= n:

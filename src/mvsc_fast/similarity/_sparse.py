@@ -27,18 +27,9 @@ MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
 
 
 def nearest_rows(u, n_neighbors, n_threads=1):
-    """For every row, the rows with the largest positive cosines; ties by index.
+    """For every row, the rows with the largest positive cosines, nearest first; ties by index.
 
-    Parameters
-    ----------
-    u : ndarray of shape (n, d), float32
-    n_neighbors : int
-    n_threads : int, default=1
-
-    Returns
-    -------
-    ndarray of shape (n, min(n_neighbors, n - 1)), int32
-        Nearest first, padded with -1 if a row has fewer.
+    An array of shape (n, min(n_neighbors, n - 1)), int32, padded with -1 if a row has fewer.
     """
     return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
 
@@ -48,23 +39,10 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
 
     Slices of further scales are not searched, unless the lists hold all rows: they have mostly the
     same neighbours as the first slice (on none of six data sets was the accuracy lower without
-    them), and the search takes most of the time of large fits.
-
-    Parameters
-    ----------
-    factors : list of Factors
-        Of `view_factors`: one slice of each view comes first.
-    n_views, n_candidates : int
-    n_threads : int, default=1
-
-    Returns
-    -------
-    list of ndarray of shape (n, min(n_candidates, n - 1)), int32
-        See `nearest_rows`.
+    them), and the search takes most of the time of large fits. ``factors`` are those of
+    `view_factors`: one slice of each view comes first. An array of `nearest_rows` for each.
     """
     n = len(factors[0].u)
-    # Other ridges of a view change the order of neighbours little, so that one slice of each view
-    # suffices for candidates, unless all rows are candidates.
     slices = factors if n_candidates >= n - 1 else factors[:n_views]
     if n > MANY_ROWS:
         products = n**2 / 2 * sum(u.shape[1] for u, _ in slices)
@@ -203,21 +181,9 @@ def sparse_ridge_similarities(views, n_threads):
 
 
 def unit_neighbor_similarities(u, index, n_threads=1):
-    """Sparse `nearest_neighbors` of unit rows, from their cosines.
+    """Sparse `nearest_neighbors` of at least two unit rows, from their cosines.
 
-    Parameters
-    ----------
-    u : ndarray of shape (n, d), float32
-        At least two rows.
-    index : ndarray of shape (n, n_neighbors), int32
-        Their nearest rows, see `nearest_rows`.
-    n_threads : int, default=1
-        The result does not depend on it.
-
-    Returns
-    -------
-    csr_array of shape (n, n), float32
-        Rows without a positive cosine are no neighbours.
+    ``index`` is that of `nearest_rows`: rows without a positive cosine are no neighbours.
     """
     n, is_neighbor = len(u), index >= 0
     # Rows that were not found are the sample itself with weight zero, so that rows have equal

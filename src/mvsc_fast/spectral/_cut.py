@@ -42,16 +42,7 @@ def diffusion_map(affinity, values, vectors):
     The leading eigenvectors of the random walk, each of unit mean square, times their eigenvalues
     to the third power (Coifman & Lafon 2006, with three steps). Small groups that are far from all
     others are far from the origin here, while rows of unit length prefer groups of equal size.
-
-    Parameters
-    ----------
-    affinity : csr_array of shape (n, n)
-    values, vectors
-        Of `normalized_eigenvectors`.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
+    ``values`` and ``vectors`` are those of `normalized_eigenvectors`.
     """
     degree = np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel()
     walk = vectors / np.sqrt(np.maximum(degree, 1e-12))[:, None]
@@ -74,20 +65,8 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
     nearest centre so far, and keeps the one that leaves the smallest sum of such squares (Arthur &
     Vassilvitskii, SODA 2007). Here the points are spaced evenly in the cumulative sum of the
     squares, from ``offset``, a number in [0, 1), of a step: different offsets give different
-    starts. The first centre is found in the same way, with equal weights.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, k)
-        The result depends on their order.
-    n_clusters : int
-    random_state
-        Not used; scikit-learn's `KMeans` passes it.
-    offset : float
-
-    Returns
-    -------
-    ndarray of shape (n_clusters, k)
+    starts. The first centre is found in the same way, with equal weights. The result depends on the
+    order of the points, and not on ``random_state``, which scikit-learn's `KMeans` passes.
     """
     rows, width = points, points.shape[1]
     if width > MAX_PROJECTIONS:
@@ -197,18 +176,8 @@ def simplified_silhouette(embedding, labels):
 
     It is ``(b - a) / max(a, b)``, with a the distance to the mean of the sample's own cluster and b
     the distance to the nearest mean of another cluster, and costs time linear in n (Hruschka, de
-    Castro & Campello 2004).
-
-    Parameters
-    ----------
-    embedding : ndarray of shape (n, k)
-    labels : ndarray of shape (n,) of int
-        Labels from 0 of at least two clusters.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Values in [-1, 1]; 0 if both distances are 0.
+    Castro & Campello 2004). It is in [-1, 1], and 0 if both distances are 0. Labels are from 0, of
+    at least two clusters.
     """
     n, sizes, means = len(labels), np.bincount(labels), cluster_means(embedding, labels)
     # Squared distances to all means at once; empty clusters are infinitely far.

@@ -32,14 +32,7 @@ MIN_PIVOT = 1e-3
 
 
 def largest_eigenpairs(A, count):
-    """The ``count`` largest eigenvalues of a symmetric array and their eigenvectors, by LAPACK.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-        Largest first.
-    vectors : ndarray of shape (n, count)
-    """
+    """The ``count`` largest eigenvalues of a symmetric array, largest first, and eigenvectors."""
     n = len(A)
     subset = [n - count, n - 1]
     try:
@@ -53,13 +46,7 @@ def largest_eigenpairs(A, count):
 
 
 def normalized(A):
-    """``D^-1/2 A D^-1/2`` and the diagonal of D, which holds the row sums of A.
-
-    Parameters
-    ----------
-    A : ndarray or csr_array of shape (n, n)
-        Symmetric, non-negative.
-    """
+    """``D^-1/2 A D^-1/2`` and the diagonal of D, the row sums of a symmetric, non-negative A."""
     A = scipy.sparse.csr_array(A) if scipy.sparse.issparse(A) else A
     degree = A.sum(axis=1)
     root = 1 / np.sqrt(np.where(degree > 0, degree, 1))

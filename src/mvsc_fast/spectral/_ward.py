@@ -17,18 +17,9 @@ def ward_labels(points, n_clusters):
     """Clusters of Ward's method (1963): groups of samples whose union adds least to the variance.
 
     Other than k-means it does not prefer groups of equal size, as it starts from single samples.
-    Here it starts from ten micro-clusters of k-means for each cluster, weighted by their sizes.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, k)
-        In an order that does not depend on the order of the samples.
-    n_clusters : int
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        Labels from 0; fewer than ``n_clusters`` if there are fewer distinct points.
+    Here it starts from ten micro-clusters of k-means for each cluster, weighted by their sizes, of
+    points in an order that does not depend on that of the samples. Labels are from 0, and fewer
+    than ``n_clusters`` if there are fewer distinct points.
     """
     member = _micro_clusters(points, n_clusters)
     sizes, means = np.bincount(member), cluster_means(points, member)
