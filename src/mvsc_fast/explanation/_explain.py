@@ -55,8 +55,8 @@ class Explanation:
         * ``cluster``: its label in ``labels_``;
         * ``samples``: number of samples, including those that were not clustered, and ``share``;
         * ``predictable``: share of its samples whose label is predicted from all other samples;
-        * ``silhouette``: mean simplified silhouette in the embedding, see
-          `spectral.simplified_silhouette`.
+        * ``silhouette``: mean simplified silhouette in the embedding (Hruschka, de Castro &
+          Campello 2004), 1 far from other clusters, 0 or less between them.
     samples : Table
         A row for each sample, with the columns
 
