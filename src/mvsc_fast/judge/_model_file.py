@@ -26,11 +26,9 @@ RECORD = np.dtype(
 def panels(A):
     """A matrix of shape (k, n) as float32 of shape (n_panels, k, 16), filled with zeros."""
     k, n = A.shape
-    out = np.zeros((-(-n // PANEL), k, PANEL), dtype=np.float32)
-    for panel, first in zip(out, range(0, n, PANEL), strict=True):
-        part = A[:, first : first + PANEL]
-        panel[:, : part.shape[1]] = part
-    return out
+    out = np.zeros((k, -(-n // PANEL), PANEL), dtype=np.float32)
+    out.reshape(k, -1)[:, :n] = A
+    return np.ascontiguousarray(out.swapaxes(0, 1))
 
 
 def pack(head, views):

@@ -87,10 +87,9 @@ class Judge:
 
     def __init__(self, rows, distinct=None):
         n = len(rows[0].roots)
-        landmarks = spread(n, N_LANDMARKS)
-        if distinct is not None:  # an equal landmark would change the scale of a sample
-            landmarks = distinct[spread(len(distinct), N_LANDMARKS)]
-        self.features = LandmarkFeatures(rows, landmarks)
+        # An equal landmark would change the scale of a sample.
+        distinct = np.arange(n) if distinct is None else distinct
+        self.features = LandmarkFeatures(rows, distinct[spread(len(distinct), N_LANDMARKS)])
         local = self.features.of_fitted()
         self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
         # Two maps: unit rows, and local features. Rows are forgotten as soon as they are used,
