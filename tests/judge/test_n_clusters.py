@@ -139,7 +139,7 @@ def test_counts_are_dense_where_they_are_few_and_candidates_differ_by_more_than_
 
 
 def test_too_few_samples_are_refused():
-    with pytest.raises(ValueError, match="5 samples.* 6 "):
+    with pytest.raises(ValueError, match="5 sample.* 6 "):
         suggest_n_clusters([np.eye(5)])
 
 
