@@ -105,7 +105,8 @@ def _latent_representation(views, run, lam, n_components, seed):
         # representation.
         former = H
         target = X - E[:r] + y[:r]
-        P = _polar(target @ H.T)
+        U, _, Vt = scipy.linalg.svd(target @ H.T, full_matrices=False, check_finite=False)
+        P = U @ Vt  # the nearest matrix with orthonormal columns
         error = E[r:] - y[r:]
         error -= (error @ right.T) @ left.T  # (E_r - y_r) (I - Z)^T
         H = _latent(P.T @ target + error, left, right, 1.0 + H_RIDGE / mu)
@@ -135,12 +136,6 @@ def _latent_representation(views, run, lam, n_components, seed):
         y, G = misfit / run.growth, update / run.growth
     Z = left @ right
     return Z[None], np.ascontiguousarray(H.T)
-
-
-def _polar(M):
-    """The matrix with orthonormal columns nearest to M, of shape (r, K), r >= K."""
-    U, _, Vt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
-    return U @ Vt
 
 
 def _latent(C, left, right, c):

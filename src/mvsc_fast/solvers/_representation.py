@@ -135,14 +135,6 @@ def largest_row_sum(A):
     return np.abs(A).sum(axis=-1).max()
 
 
-def mean_row_norm(A):
-    """A lower bound of `largest_row_sum`: root of the mean squared row length of all slices.
-
-    A may have fewer rows than the n samples, if it is in the coordinates of a basis.
-    """
-    return np.linalg.norm(A) / np.sqrt(A.shape[0] * A.shape[2])
-
-
 def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
     """ADMM for ``sum_m g_m(Z) + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
 
@@ -172,9 +164,10 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
             np.add(Z, w_m, out=gap)
             shrink(gap, 1.0 / mu)  # G_m
             gap -= Z
-            residual = run.largest(
-                residual, mean_row_norm(gap), lambda A=gap: largest_row_sum(restore(A))
-            )
+            # The root of the mean squared row length is a lower bound of the largest row sum; the
+            # rows may be fewer than the n samples, in the coordinates of a basis.
+            bound = np.linalg.norm(gap) / np.sqrt(shape[0] * shape[2])
+            residual = run.largest(residual, bound, lambda A=gap: largest_row_sum(restore(A)))
             w_m -= gap
             w_m /= run.growth
             gap -= w_m
