@@ -29,8 +29,8 @@ labellings = [
 # %%
 # Predictability and accuracy
 # ---------------------------
-# The predictability needs no digits, the accuracy does. Over sixteen data sets the most predictable
-# labels of several settings are not more accurate than those of the default (:doc:`/parameters`).
+# The predictability needs no digits, the accuracy does. The most predictable labels of several
+# settings are usually not more accurate than those of the default (:doc:`/comparing`).
 
 judged = label_predictability(views, labellings)
 accuracy = [metrics.clustering_scores(y, labels)["acc"] for labels in labellings]

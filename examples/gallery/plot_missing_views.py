@@ -2,8 +2,7 @@
 Samples that lack views
 =======================
 
-A row of NaN is a missing view. Two samples are compared by the views that both have, which is
-better than imputing the missing ones by their means.
+A row of NaN is a missing view. Two samples are compared by the views that both have.
 """
 
 # %%
