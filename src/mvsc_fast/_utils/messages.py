@@ -7,27 +7,25 @@ from contextvars import ContextVar
 from importlib import import_module
 
 INNER = (__name__.partition(".")[0], "sklearn")  # packages whose lines are skipped
-_recorded: ContextVar[list[str] | None] = ContextVar("recorded", default=None)
+_recorded: ContextVar[tuple[list[str], ...]] = ContextVar("recorded", default=())
 
 
 @contextmanager
 def recorded():
     """A list that receives the text of each warning of `warn_user` in this context, once."""
-    outer, texts = _recorded.get(), []
-    token = _recorded.set(texts)
+    texts: list[str] = []
+    token = _recorded.set((*_recorded.get(), texts))
     try:
         yield texts
     finally:
         _recorded.reset(token)
-        if outer is not None:
-            outer.extend(text for text in texts if text not in outer)
 
 
 def warn_user(message, category=UserWarning):
     """Warn at the line of the user's code that called the package, directly or in a pipeline."""
-    texts = _recorded.get()
-    if texts is not None and message not in texts:
-        texts.append(message)
+    for texts in _recorded.get():
+        if message not in texts:
+            texts.append(message)
     frame, depth = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in INNER:
         frame, depth = frame.f_back, depth + 1

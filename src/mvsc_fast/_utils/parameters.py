@@ -20,14 +20,19 @@ class InvalidParameterError(ValueError, TypeError):
     """
 
 
+def _require(is_valid, value, name, words):
+    if not is_valid:
+        raise InvalidParameterError(f"{name} must be {words}, got {value!r}")
+    return value
+
+
 def check_integer(value, name, minimum):
     """The integer ``value``, at least ``minimum``; whole floats are integers, bools are not.
 
     Integers above the largest index mean the same as it.
     """
     whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
-    if isinstance(value, bool) or not whole:
-        raise InvalidParameterError(f"{name} must be an integer, got {value!r}")
+    _require(whole and not isinstance(value, bool), value, name, "an integer")
     if value < minimum:
         raise InvalidParameterError(f"{name} == {value}, must be >= {minimum}")
     return min(int(value), sys.maxsize)
@@ -35,8 +40,8 @@ def check_integer(value, name, minimum):
 
 def check_number(value, name, low=None, high=None, *, open_interval=False):
     """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise InvalidParameterError(f"{name} must be a number, got {value!r}")
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    _require(is_number, value, name, "a number")
     sign = "" if open_interval else "="
     if low is not None and (value < low or (open_interval and value == low)):
         raise InvalidParameterError(f"{name} == {value}, must be >{sign} {low}")
@@ -57,24 +62,18 @@ def check_numbers(values, name, count, low=None, high=None):
 
 def check_option(value, name, options):
     """The string ``value``, one of ``options``."""
-    if not isinstance(value, str) or value not in options:
-        words = ", ".join(map(repr, options))
-        raise InvalidParameterError(f"{name} must be one of {words}, got {value!r}")
-    return value
+    is_option = isinstance(value, str) and value in options
+    return _require(is_option, value, name, f"one of {', '.join(map(repr, options))}")
 
 
 def check_callback(value, name):
     """``value``, which must be callable."""
-    if not callable(value):
-        raise InvalidParameterError(f"{name} must be callable or None, got {value!r}")
-    return value
+    return _require(callable(value), value, name, "callable or None")
 
 
 def check_flag(value, name):
     """``value``, which must be True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidParameterError(f"{name} must be True or False, got {value!r}")
-    return value
+    return _require(isinstance(value, bool | np.bool_), value, name, "True or False")
 
 
 def check_type(value, name, kind):
@@ -87,19 +86,8 @@ def check_type(value, name, kind):
 
 def check_estimator(value, name):
     """``value``, which must be an estimator, and not a class."""
-    if isinstance(value, type) or not hasattr(value, "fit"):
-        raise InvalidParameterError(f"{name} must be an estimator with a method fit, got {value!r}")
-    return value
-
-
-def check_jobs(value, name):
-    """A number of jobs for `joblib.Parallel`: an integer but 0, or None."""
-    if value is None:
-        return None
-    value = check_integer(value, name, -sys.maxsize)
-    if value == 0:
-        raise InvalidParameterError(f"{name} == 0, must be positive, or negative: -1 for all CPUs")
-    return value
+    is_estimator = hasattr(value, "fit") and not isinstance(value, type)
+    return _require(is_estimator, value, name, "an estimator with a method fit")
 
 
 def check_seed(value, name):
@@ -162,6 +150,7 @@ def verbosity(value, name):
 
 count = partial(check_integer, minimum=1)
 natural = partial(check_integer, minimum=0)
+jobs = either(None, partial(check_integer, minimum=-sys.maxsize))
 # Products with weights of an objective stay in the range of single precision.
 nonnegative = partial(check_number, low=0.0, high=1e30)
 positive = partial(check_number, low=0.0, high=1e30, open_interval=True)

@@ -1,11 +1,11 @@
 """Checks of similarity tensors, of labels and of memory; their messages suggest a remedy."""
 
 import contextlib
-from numbers import Number
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from sklearn.preprocessing import LabelEncoder
 
 from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
@@ -19,12 +19,11 @@ CGROUP = "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
 
 
 def check_clusters(n_clusters, n_samples, name="n_clusters"):
-    """The number of samples, at least ``n_clusters``."""
+    """Raise ValueError if there are fewer samples than clusters."""
     if n_clusters > n_samples:
         raise ValueError(
             f"{name}={n_clusters} is more than the number of samples, n_samples={n_samples}"
         )
-    return n_samples
 
 
 def output_path(path):
@@ -37,20 +36,16 @@ def output_path(path):
     return path
 
 
-def are_finite(values):
-    """Whether all numbers of an array are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(values, dtype=np.float64)
-    return bool(np.isfinite(total) or np.isfinite(values).all())
-
-
 def check_finite(X, what, columns=None):
     """Raise ValueError with the number and the first position of NaN and infinite entries of X.
 
     ``columns`` are the names of the columns, if they have any.
     """
     values = X.data if hasattr(X, "tocsr") else X
-    if are_finite(values):
+    # A sum is faster, but may overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
         return
     counts = {"NaN": np.count_nonzero(np.isnan(values)), "infinite": np.isinf(values).sum()}
     kinds = [counted(count, f"{kind} value") for kind, count in counts.items() if count]
@@ -160,19 +155,19 @@ def check_similarities(W, *, nonnegative=False, name="W", sparse=False):
     else:
         dense = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
         tensor = np.stack([np.ascontiguousarray(A, dtype=dtype) for A in dense])
-    # The user's array is copied only if a slice must be changed.
-    borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
     for i, (A, title) in enumerate(zip(tensor, titles, strict=True)):
         symmetric = _similarities(A, title, nonnegative)
         if symmetric is not A:
-            tensor, borrowed = tensor.copy() if borrowed else tensor, False
+            # The user's array is copied only if a slice must be changed.
+            if isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices):
+                tensor = tensor.copy()
             tensor[i] = symmetric
     return tensor
 
 
 def check_affinity(S, name):
     """A symmetric, non-negative array or csr_array of floats, of shape (n, n)."""
-    (A,) = _square([S], [name])
+    A = _square(S, name)
     dtype = _float_type([A], name)
     return _similarities(A.astype(dtype, copy=False), name, nonnegative=True)
 
@@ -203,32 +198,28 @@ def _slices(W, name):
     if len(W) == 0:
         raise ValueError(f"{name} is empty: at least one similarity matrix is needed")
     titles = [f"{name}: slice {i}" for i in range(len(W))]
-    slices = _square(W, titles)
-    return W if isinstance(W, np.ndarray) else slices, titles
-
-
-def _square(slices, titles):
-    """Arrays and csr_arrays of shape (n, n)."""
+    slices = list(map(_square, W, titles))
     for A, title in zip(slices, titles, strict=True):
-        check_container(A, title)
-    slices = [
-        checked_csr(A, title) if scipy.sparse.issparse(A) else np.asarray(A)
-        for A, title in zip(slices, titles, strict=True)
-    ]
-    for A, title in zip(slices, titles, strict=True):
-        if A.ndim != 2 or A.shape[0] != A.shape[1]:
-            raise ValueError(
-                f"{title} has shape {A.shape}, it must be square; numpy.moveaxis(A, 2, 0) "
-                "brings the axis of views of a MATLAB tensor to the front"
-            )
         if A.shape != slices[0].shape:
             raise ValueError(
                 f"{title} has {A.shape[0]} samples, slice 0 has {slices[0].shape[0]}: every view "
                 "must describe the same samples"
             )
-        if A.shape[0] == 0:
-            raise ValueError(f"{title} has no samples")
-    return slices
+    return W if isinstance(W, np.ndarray) else slices, titles
+
+
+def _square(A, title):
+    """An array or csr_array of shape (n, n), n > 0."""
+    check_container(A, title)
+    A = checked_csr(A, title) if scipy.sparse.issparse(A) else np.asarray(A)
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(
+            f"{title} has shape {A.shape}, it must be square; numpy.moveaxis(A, 2, 0) brings the "
+            "axis of views of a MATLAB tensor to the front"
+        )
+    if A.shape[0] == 0:
+        raise ValueError(f"{title} has no samples")
+    return A
 
 
 def _float_type(slices, name):
@@ -317,23 +308,14 @@ def check_labels(labels, name, n=None, index=None, other="the views"):
             f"{name} has {np.count_nonzero(unknown)} NaN or None, the first for sample "
             f"{int(unknown.argmax())}: remove samples without a label"
         )
-    if values.dtype == object:
-        _check_types(set(map(type, values)), name)
-    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+    try:
+        codes = LabelEncoder().fit_transform(values)
+    except TypeError as error:  # of labels whose types cannot be compared
+        raise ValueError(f"{name}: {error}. Convert them to numbers or to strings") from error
+    return codes.astype(np.int64, copy=False)
 
 
 def _is_known(label):
     """Whether a label is not None, NaN, or NA of pandas, whose comparison with itself is NA."""
     same = label == label
     return label is not None and isinstance(same, bool | np.bool_) and bool(same)
-
-
-def _check_types(types, name):
-    """Raise ValueError unless all labels are text, or all are numbers."""
-    are_texts = all(issubclass(kind, str) for kind in types)
-    are_numbers = all(issubclass(kind, Number | np.bool_) for kind in types)
-    if not (are_texts or are_numbers):
-        kinds = ", ".join(sorted(kind.__name__ for kind in types))
-        raise ValueError(
-            f"{name} has labels of the types {kinds}: convert them to numbers or to strings"
-        )

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.figures import COLORS, group_names, legend_below, new_figure
 from .._utils.messages import counted
-from .._utils.parameters import check_flag, check_integer, check_jobs, check_seed
+from .._utils.parameters import check_flag, check_integer, check_seed, jobs
 from .._utils.parts import ShortRepr
 from .._utils.threads import limited
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
@@ -243,7 +244,7 @@ def structure_test(
     max_samples = check_integer(max_samples, "max_samples", MIN_COMPLETE)
     check_flag(each_view, "each_view")
     scale = check_scale(scale, "scale")
-    n_jobs = check_jobs(n_jobs, "n_jobs")
+    n_jobs = effective_n_jobs(jobs(n_jobs, "n_jobs"))  # 0 is an error of joblib
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)
 
