@@ -130,7 +130,7 @@ def test_names_of_frames_are_learned_and_compared(frames):
     np.testing.assert_array_equal(model.predict(turned), model.predict(frames))
     with pytest.raises(ValueError, match="dict has the views 'a', 'c', but fit had 'a', 'b'"):
         model.predict({"a": frames["a"], "c": frames["b"]})
-    with pytest.raises(ValueError, match="view 'b' .* without 'b0' and with 'c'"):
+    with pytest.raises(ValueError, match="view 'b' .*only in view 'b': 'c'; only in fit: 'b0'"):
         model.predict({**frames, "b": frames["b"].rename(columns={"b0": "c"})})
     unnamed = {"a": frames["a"].set_axis(range(6), axis=1), "b": frames["b"].to_numpy()}
     for given, told in ((unnamed, "view 'a', view 'b'"), ({"b": unnamed["b"]}, "view 'b'")):

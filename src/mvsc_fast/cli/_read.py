@@ -159,7 +159,7 @@ def _matched(views, join, note):
     # Other ids are an error, unless the user has said which samples to keep.
     (first_name, first), *others = ids.items()
     for name, index in others:
-        lack = only_in((index[~index.isin(first)], name), (first[~first.isin(index)], first_name))
+        lack = only_in(index, name, first, first_name)
         if lack and join is None:
             remedy = "--join inner keeps the samples of all files, --join outer those of any"
             raise ValueError(f"{first_name} and {name} have different ids ({lack}): {remedy}")

@@ -99,9 +99,11 @@ def repeated(index):
     return index[index.duplicated()].unique()
 
 
-def only_in(*sides):
-    """Ids that only one of two tables has, for a message; sides are pairs of ids and a name."""
-    return "; ".join(f"only in {name}: {shown(*ids)}" for ids, name in sides if len(ids))
+def only_in(names, title, other_names, other_title):
+    """Ids or names that only one of two tables has, for a message; empty if there are none."""
+    sides = [(names, set(other_names), title), (other_names, set(names), other_title)]
+    parts = [([name for name in side if name not in known], where) for side, known, where in sides]
+    return "; ".join(f"only in {where}: {shown(*some)}" for some, where in parts if some)
 
 
 def check_same_index(first, index, title, other_title):
@@ -111,7 +113,7 @@ def check_same_index(first, index, title, other_title):
     """
     if first.equals(index) or first.astype(object).equals(index.astype(object)):
         return
-    lack = only_in((index[~index.isin(first)], title), (first[~first.isin(index)], other_title))
+    lack = only_in(index, title, first, other_title)
     raise ValueError(
         f"the rows of {title} and {other_title} have different ids "
         f"({lack or 'in another order, or some more than once'}): align them by "
@@ -125,14 +127,8 @@ def check_same_columns(title, columns, fitted):
     if columns == fitted:
         return
     # Which columns are too many or too few tells more than two long lists.
-    absent = [name for name in fitted if name not in columns]
-    extra = [name for name in columns if name not in fitted]
-    differences = [] if absent or extra else ["in another order"]
-    if absent:
-        differences.append(f"without {shown(*absent)}")
-    if extra:
-        differences.append(f"with {shown(*extra)}")
+    lack = only_in(columns, title, fitted, "fit")
     raise ValueError(
-        f"the columns of {title} are not those of fit, {' and '.join(differences)}: "
-        "pass frame[columns] with the columns of feature_names_in_"
+        f"the columns of {title} are not those of fit ({lack or 'in another order'}): pass "
+        "frame[columns] with the columns of feature_names_in_"
     )
