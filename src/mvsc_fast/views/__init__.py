@@ -18,7 +18,7 @@ from ._facts import check_facts, summarise
 from ._frames import check_same_index, is_sparse_frame, repeated, shown, view_title
 from ._read import listed_views, read_view, read_views
 from ._row_source import RowSource, check_matrix, is_dask, is_stored
-from ._rows import missing_rows, zero_rows
+from ._rows import missing_rows, zero_or_missing_rows
 from ._scaling import fit_scalings, scaled
 
 __all__ = ["align", "check_views", "from_anndata", "missing"]
@@ -208,7 +208,10 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
     if is_dask(values) or is_stored(values):
         raise ValueError(f"X is a {type(X).__name__}: write NaN into rows of views in files")
     values = values.astype(np.result_type(values.dtype, np.float32), copy=False)
-    rows = zero_rows(values) if mask is None else np.asarray(mask)
+    if mask is None:
+        rows = zero_or_missing_rows(values) & ~missing_rows(values)
+    else:
+        rows = np.asarray(mask)
     if hasattr(mask, "iloc") and hasattr(X, "iloc"):
         check_same_index(frame.index, labelled_mask.index, "mask", "X")
     if rows.dtype != bool or rows.shape != values.shape[:1]:
@@ -216,24 +219,16 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
             f"mask must be one boolean for each of {counted(len(values), 'row')}, got "
             f"{rows.dtype} of shape {rows.shape}"
         )
-    # A sparse view marks a row by one NaN, as it would else be dense.
+    # A sparse view marks a row by one NaN, as it would else be dense: that of a row below it.
     if scipy.sparse.issparse(values):
-        values = _sparse_missing(values, rows)
+        n, d = values.shape
+        nan = np.full(1, np.nan, dtype=values.dtype)
+        below = scipy.sparse.csr_array((nan, ([0], [0])), shape=(1, d))
+        stacked = scipy.sparse.vstack([values, below], format="csr")
+        values = stacked[np.where(rows, n, np.arange(n))]
     else:
         values = np.where(rows[:, None], values.dtype.type(np.nan), values)
     if not hasattr(X, "iloc"):
         return values
     make = type(frame).sparse.from_spmatrix if scipy.sparse.issparse(values) else type(frame)
     return make(values, index=frame.index, columns=frame.columns)
-
-
-def _sparse_missing(X, rows):
-    """A copy of a csr_array whose missing rows store one NaN."""
-    # Entries of missing rows go, and one stored NaN marks each of them.
-    data = np.where(np.repeat(rows, np.diff(X.indptr)), 0, X.data)
-    known_rows = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
-    known_rows.eliminate_zeros()
-    indptr = np.append(0, np.cumsum(rows)).astype(known_rows.indptr.dtype)
-    indices = np.zeros(indptr[-1], dtype=known_rows.indices.dtype)
-    nan = np.full(indptr[-1], np.nan, dtype=X.dtype)
-    return known_rows + scipy.sparse.csr_array((nan, indices, indptr), X.shape)

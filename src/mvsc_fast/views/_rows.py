@@ -50,26 +50,10 @@ def presence(views):
     )
 
 
-def zero_rows(X):
-    """Mask of the rows of a view whose cells are all zero; some, but not most, may be missing."""
-    rows = zero_or_missing_rows(X)
-    rows[rows] = ~missing_rows(X[rows])
-    return rows
-
-
 def zero_or_missing_rows(X):
     """Mask of the rows of a view whose cells are all zero or missing."""
     if scipy.sparse.issparse(X):
         return _stored(X, (X.data < 0) | (X.data > 0)) == 0
-    # The first columns exclude nearly all samples.
-    rows = _without_values(X[:, :16])
-    if rows.any():
-        rows[rows] = _without_values(X[rows, 16:])
-    return rows
-
-
-def _without_values(X):
-    """Mask of the rows of an array whose cells are all zero or missing."""
     return ~((X < 0) | (X > 0)).any(axis=1)  # != 0 would count NaN
 
 
