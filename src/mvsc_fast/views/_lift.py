@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from sklearn.utils import gen_batches
 
 from ._rows import BLOCK, count_varying, dense, spread
@@ -153,7 +152,7 @@ def correlation_of_lengths(centred):
 
 def _known_rows(X):
     """An array of the rows of a view that are not missing."""
-    X = np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+    X = dense(X)
     return X[~np.isnan(X.sum(axis=1))]
 
 

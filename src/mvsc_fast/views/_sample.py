@@ -9,9 +9,9 @@ from sklearn.utils import gen_batches
 
 from .._utils.messages import counted, warn_user
 from ._columns import warn_of_columns
-from ._facts import summarised, warn_of_zero_rows
+from ._facts import summarised
 from ._lift import Lift, find_lift
-from ._rows import SMALL_BLOCK, filled, is_constant, mean_row, presence, spread
+from ._rows import SMALL_BLOCK, dense, filled, is_constant, mean_row, presence, spread
 from ._scaling import ColumnScaling, fit_scalings
 from ._view_rows import ViewRows, nonzero_columns, with_data
 
@@ -106,7 +106,6 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
     """
     # What all samples say, and whether they can be used
     facts = summarised(source, log)
-    warn_of_zero_rows(facts, source.titles)
     samples = np.setdiff1d(np.arange(source.n_samples), facts.lost, assume_unique=True)
     if len(samples) < max(n_clusters, 2):
         raise ValueError(
@@ -174,20 +173,11 @@ def _is_continuous(X):
     columns = nonzero_columns(X)
     if len(columns) > MAX_CONTINUOUS_COLUMNS:
         return False
-    values = X[spread(X.shape[0], VALUE_SAMPLES)][:, columns]
-    values = values.toarray() if scipy.sparse.issparse(values) else values
-    return bool(_count_values(values).min() >= MIN_VALUES)
-
-
-def _count_values(X):
-    """Number of different values in each column of a dense view of n > 0 rows without NaN.
-
-    Values that differ by less than a millionth of the range of their column count as one, so that
-    rounding makes no difference.
-    """
-    ordered = np.sort(X, axis=0)
-    gaps = np.diff(ordered, axis=0)
-    return 1 + (gaps > 1e-6 * (ordered[-1] - ordered[0])).sum(axis=0)
+    ordered = np.sort(dense(X[spread(X.shape[0], VALUE_SAMPLES)][:, columns], None), axis=0)
+    # Values that differ by less than a millionth of the range of their column count as one, so
+    # that rounding makes no difference.
+    is_next = np.diff(ordered, axis=0) > 1e-6 * (ordered[-1] - ordered[0])
+    return bool(1 + is_next.sum(axis=0).min() >= MIN_VALUES)
 
 
 def _condensed(X):

@@ -7,7 +7,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
-from ._rows import BLOCK, SMALL_BLOCK, spread
+from ._rows import BLOCK, SMALL_BLOCK, dense, spread
 
 MIN_OFFSET = 1e-6  # length of a centred row, below which it is a rounding error of single precision
 IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
@@ -54,7 +54,7 @@ class ViewRows:
         self.n_features = X.shape[1]
         X, self.columns = in_canonical_columns(X)
         self.rank = min(X.shape)
-        self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
+        self.roots, self.codes, self.steps = _components(_unit_roots(X, self.nonnegative))
         self.mean = row_mean(self.roots)
         # Not a `functools.cached_property`: before Python 3.12 its lock is that of all objects, on
         # which a child waits for ever that was forked while another thread was computing.
@@ -66,28 +66,19 @@ class ViewRows:
         if not self.nonnegative:
             return self.roots
         if self._unit is None:
-            self._unit = _short_rows(self._rows(self._X, False))
+            self._unit = _short_rows(_unit_roots(self._X, False))
         return self._unit
 
     def some_unit(self, rows):
         """Some rows of U; the others are not computed."""
         if not self.nonnegative or self._unit is not None or self.codes is not None:
             return self.unit[rows]
-        return _array(self._rows(self._X[rows], False), np.float32)
+        return dense(_unit_roots(self._X[rows], False), np.float32)
 
     @property
     def centred(self):
         """C, the unit rows of Z - mean(Z), of shape (n, r), float32."""
         return centred(self.roots, self.mean)
-
-    def _rows(self, X, rooted):
-        """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
-        if scipy.sparse.issparse(X):
-            return unit_rows(with_data(X, np.sqrt(X.data)) if rooted else X)
-        out = np.empty(X.shape, dtype=np.float32)
-        for rows in gen_batches(len(X), SMALL_BLOCK):
-            out[rows] = unit_rows(np.sqrt(X[rows]) if rooted else X[rows])
-        return out
 
     def in_all_columns(self, A, axis):
         """An array with an entry for each of ``columns`` along an axis, and zeros for others."""
@@ -101,6 +92,16 @@ class ViewRows:
         """Delete the arrays that new samples do not need."""
         for name in ("roots", "_unit", "_X"):
             vars(self).pop(name, None)
+
+
+def _unit_roots(X, rooted):
+    """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
+    if scipy.sparse.issparse(X):
+        return unit_rows(with_data(X, np.sqrt(X.data)) if rooted else X)
+    out = np.empty(X.shape, dtype=np.float32)
+    for rows in gen_batches(len(X), SMALL_BLOCK):
+        out[rows] = unit_rows(np.sqrt(X[rows]) if rooted else X[rows])
+    return out
 
 
 def with_data(X, data):
@@ -162,7 +163,7 @@ def imputed(views, present):
             if j != i:
                 part = np.zeros((len(samples), U.shape[1]), dtype=U.dtype)
                 rows_with_view = has[samples]
-                part[rows_with_view] = _array(U[rank[j][samples[rows_with_view]]]) - means[j]
+                part[rows_with_view] = dense(U[rank[j][samples[rows_with_view]]]) - means[j]
                 parts.append(part)
         return normalize(np.hstack(parts))
 
@@ -174,9 +175,9 @@ def imputed(views, present):
             continue
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
         Z = regressors(i, learned)
-        coefficients = ridge_coefficients(Z @ Z.T, _array(U[rank[i][learned]]) - mean)
+        coefficients = ridge_coefficients(Z @ Z.T, dense(U[rank[i][learned]]) - mean)
         out[i] = np.empty(views[i].shape, dtype=U.dtype)
-        out[i][has] = _array(U)
+        out[i][has] = dense(U)
         missing = np.flatnonzero(~has)
         for block in gen_batches(len(missing), BLOCK):
             rows = missing[block]
@@ -191,11 +192,6 @@ def ridge_coefficients(kernel, targets):
     """Ridge regression coefficients ``(K + I / 2)^-1 targets``; overwrites the diagonal of K."""
     kernel[np.diag_indices(len(kernel))] += IMPUTATION_RIDGE
     return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
-
-
-def _array(U, dtype=np.float64):
-    """An array of unit rows, none of which is missing."""
-    return np.asarray(U.toarray() if scipy.sparse.issparse(U) else U, dtype=dtype)
 
 
 def nonzero_columns(X):
@@ -243,7 +239,7 @@ def _components(U):
     """
     n, d = U.shape
     if d <= n:
-        return _array(U, np.float32), None, None
+        return dense(U, np.float32), None, None
     U = U.astype(np.float32, copy=False)
     V = leading_map(U, n_components(n, d))
     # The map is rounded to one byte for each entry, as it is stored in models.
@@ -264,7 +260,7 @@ def _short_rows(U):
     """Unit rows in at most n columns, float32, if no map to them is needed."""
     n, d = U.shape
     if d <= n:
-        return _array(U, np.float32)
+        return dense(U, np.float32)
     if n_components(n, d) < n:
         return U @ leading_map(U, n_components(n, d))
     return _coordinates(_gram(U.T))[0].astype(np.float32)
@@ -328,7 +324,7 @@ def leading_map(U, r):
         if len(independent) == 0:
             return np.zeros((d, 1), dtype=np.float32)
         factor = coordinates[independent].astype(np.float32)
-        rows = _array(U[independent], np.float32)
+        rows = dense(U[independent], np.float32)
         return scipy.linalg.solve_triangular(factor, rows, lower=True, check_finite=False).T
     if r + OVERSAMPLES < n:
         # Random numbers for the rows, because the order of columns must have no influence.
