@@ -29,9 +29,7 @@ def in_order(X, names):
     X = unpacked(X)
     if not isinstance(X, Mapping) or scipy.sparse.issparse(X):  # some sparse matrices are mappings
         return X
-    absent = [name for name in names if name not in X]
-    extra = [name for name in X if name not in names]
-    if absent or extra:
+    if set(X) != set(names):
         raise ValueError(
             f"the dict has the views {shown(*X)}, but fit had {shown(*names)}: pass the same keys"
         )
@@ -136,34 +134,33 @@ def warn_of_columns(views, names, columns, lifts=None):
     lifts : list of (Lift or None), optional
         Which views are lifted.
     """
+    narrow, uneven = [], []
     lifts = [None] * len(views) if lifts is None else lifts
-    pairs = list(zip(views, lifts, strict=True))
-    narrow = [X.shape[1] < FEW_COLUMNS and lift is None for X, lift in pairs]
-    narrow_views = [i for i, X in enumerate(views) if narrow[i] and not is_constant(X)]
-    if narrow_views:
-        parts = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in narrow_views)
+    for X, name, texts, lift in zip(views, names, columns, lifts, strict=True):
+        if X.shape[1] < FEW_COLUMNS and lift is None and not is_constant(X):
+            narrow.append(f"{view_title(name)} ({X.shape[1]})")
+        which, share = _largest_columns(X, lift is not None)
+        if len(which):
+            which = which if texts is None else [texts[j] for j in which]
+            uneven.append(f"{shown(*which)} of {view_title(name)} ({100 * share:.3g} %)")
+    if narrow:
         warn_user(
-            f"fewer than {FEW_COLUMNS} features: {parts}. Rows are scaled to unit length, which "
-            "discards much information: concatenate such views with others, or add features",
+            f"fewer than {FEW_COLUMNS} features: {', '.join(narrow)}. Rows are scaled to unit "
+            "length, which discards much information: concatenate such views with others, or add "
+            "features"
         )
     # Columns that outweigh all others matter if they do in half of the views: one such view is
     # useful beside others.
-    shares = [_largest_columns(X, lift is not None) for X, lift in pairs]
-    largest = {i: pair for i, pair in enumerate(shares) if pair is not None}
-    if 2 * len(largest) >= len(views) and largest:
-        parts = []
-        for i, (which, share) in largest.items():
-            which = which if columns[i] is None else [columns[i][j] for j in which]
-            parts.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
+    if uneven and 2 * len(uneven) >= len(views):
         warn_user(
-            f"a few columns make up most of the squared length of rows: {', '.join(parts)}. "
+            f"a few columns make up most of the squared length of rows: {', '.join(uneven)}. "
             'Similarities hardly depend on the others: scale columns with scale="standard", or '
             "--scale standard of mvsc-fast cluster",
         )
 
 
 def _largest_columns(X, is_lifted=False):
-    """The columns that outweigh the others, and their share of the squared length of rows.
+    """The columns that outweigh the others, if any, and their share of the squared length of rows.
 
     The effective number of columns is the squared sum of their shares over the sum of their
     squared shares: k for k equally large columns beside columns of zeros.
@@ -174,7 +171,7 @@ def _largest_columns(X, is_lifted=False):
     share = np.ravel(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
     total, squares = share.sum(), share @ share
     if total**2 >= min(MAX_EFFECTIVE, MAX_EFFECTIVE_SHARE * len(share)) * squares:
-        return None
+        return [], 0.0
     which = np.argsort(-share, kind="stable")[: round(total**2 / squares)]
     return which, share[which].sum() / total
 

@@ -80,6 +80,7 @@ def summarised(source, log=None):
             )
     warn_of_gaps(facts, source.titles, log)
     warn_of_zeros(facts.zeros)
+    _warn_of_zero_rows(facts, source.titles)
     return facts
 
 
@@ -196,7 +197,7 @@ def warn_of_zeros(samples):
         )
 
 
-def warn_of_zero_rows(facts, titles):
+def _warn_of_zero_rows(facts, titles):
     """Warn of views of which many rows are all zero, because nothing may have been measured.
 
     If all rows are, another warning says that all samples are equal.

@@ -101,11 +101,7 @@ def read_view(X, title):
         return read_frame(X, title)
     if is_anndata(X):
         frame = read_anndata(X)
-        return (
-            frame
-            if is_stored(frame.values)
-            else frame._replace(values=_matrix(frame.values, title))
-        )
+        return frame._replace(values=read_view(frame.values, title).values)
     if _is_vectors(X):  # such as the embeddings of a column
         return Frame(_matrix(list(X), title), index=getattr(X, "index", None))
     return Frame(_matrix(X, title))
@@ -124,9 +120,6 @@ def _common_index(tables, titles):
     """The index that all data frames share, or None."""
     pairs = zip(tables, titles, strict=True)
     indexed = [(table.index, title) for table, title in pairs if table.index is not None]
-    if not indexed:
-        return None
-    (first, title), *others = indexed
-    for index, other in others:
-        check_same_index(first, index, other, title)
-    return first
+    for index, other in indexed[1:]:
+        check_same_index(indexed[0][0], index, other, indexed[0][1])
+    return indexed[0][0] if indexed else None
