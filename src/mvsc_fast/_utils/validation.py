@@ -77,16 +77,6 @@ def shown_cell(row, column, columns=None):
     return f"row {row}, column {column if columns is None else repr(columns[column])}"
 
 
-def check_squarable(X, what):
-    """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
-    largest = max(float(X.max()), -float(X.min()))
-    if largest > np.sqrt(np.finfo(X.dtype).max / X.size) / 4:
-        raise ValueError(
-            f"{what} has entries up to {largest:.3g}, too large to be squared in {X.dtype}: "
-            "rescale it"
-        )
-
-
 def check_slice_size(n, what):
     """Raise ValueError if slices of n samples are too large for LAPACK."""
     if n > LARGEST_SLICE:
@@ -236,18 +226,23 @@ def _similarities(A, title, nonnegative):
     """A, or a symmetric copy; raise ValueError if its entries are no similarities."""
     check_finite(A, title)
     values = A.data if scipy.sparse.issparse(A) else A
-    if values.size:
-        if nonnegative and values.min() < 0:
-            raise ValueError(
-                f"{title} has {int((values < 0).sum())} negative entries (smallest "
-                f"{values.min():.3g}): similarities must be >= 0"
-            )
-        check_squarable(values, title)
+    smallest = float(values.min(initial=0))
+    if nonnegative and smallest < 0:
+        raise ValueError(
+            f"{title} has {int((values < 0).sum())} negative entries (smallest {smallest:.3g}): "
+            "similarities must be >= 0"
+        )
+    # Squares must not overflow in a sum over all entries.
+    largest = max(float(values.max(initial=0)), -smallest)
+    if largest > np.sqrt(np.finfo(A.dtype).max / max(1, values.size)) / 4:
+        raise ValueError(
+            f"{title} has entries up to {largest:.3g}, too large to be squared in {A.dtype}: "
+            "rescale it"
+        )
     # Rounding is averaged silently, anything larger with a warning.
     asymmetry = _asymmetry(A)
     if asymmetry == 0:
         return A
-    largest = max(values.max(), -values.min())
     if asymmetry > 100 * np.finfo(A.dtype).eps * largest:
         warn_user(
             f"{title} is not symmetric (largest difference {asymmetry / largest:.2g} of the "
