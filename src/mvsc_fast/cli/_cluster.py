@@ -110,9 +110,7 @@ def run(args):
         raise ValueError(f"{' '.join(args.files)}: files need different names, as views have these")
     data = read(files, args, note_user, truth=None if is_file else args.scores)
     views, n_samples = data.views, next(iter(data.views.values())).shape[0]
-    known = data.labels
-    if is_file:
-        known = read_labels(args.scores, args, data.ids, n_samples)
+    known = read_labels(args.scores, args, data.ids, n_samples) if is_file else data.labels
     if known is not None and not _is_known(known).any():
         raise ValueError(f"--scores {args.scores}: no sample has a label")
 

@@ -228,7 +228,7 @@ def read_labels(path, options, ids, n_samples):
         names = [name for name in LABELS if name in frame] or list(frame)
         if len(names) != 1:
             raise ValueError(f"labels are one column, or called cluster or label: {shown(*names)}")
-        labels = frame[names[0]].map(str, na_action="ignore")
+        labels = frame[names[0]]
         has_ids = frame.index.name is not None
         if has_ids != (ids is not None):
             who = "only it has ids" if has_ids else "only the views have ids"
