@@ -207,7 +207,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """The views and their scalings; warns of features and samples that say nothing."""
         scalings = fit_scalings(source, self.scale, source.facts)
         views = scaled(source.views, scalings)
-        warn_of_columns(views, source.names, source.columns)
+        no_lifts = [None] * len(views)
+        warn_of_columns(list(zip(views, source.names, source.columns, no_lifts, strict=True)))
         warn_of_zeros(source.facts.zeros)
         consequence = (
             f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"

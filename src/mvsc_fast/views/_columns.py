@@ -49,15 +49,12 @@ def with_absent(X, names, n_features):
         return X
     # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
     # only.
-    sizes = [
-        view.shape[0] if hasattr(view, "shape") else len(view)
-        for view in matrices
-        if view is not None
-    ]
-    if not sizes:
+    first = next((view for view in matrices if view is not None), None)
+    if first is None:
         raise ValueError("every view is None or absent: pass at least one")
+    n = first.shape[0] if hasattr(first, "shape") else len(first)
     tables = [
-        np.broadcast_to(np.float32(np.nan), (sizes[0], d)) if view is None else view
+        np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)
     ]
     return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
@@ -116,7 +113,7 @@ def check_columns(model, source):
         )
 
 
-def warn_of_columns(views, names, columns, lifts=None):
+def warn_of_columns(views):
     """Warn of views with fewer than four columns, and of columns that outweigh all others.
 
     Lifted views keep the lengths of their rows, so they may have few columns.
@@ -126,17 +123,12 @@ def warn_of_columns(views, names, columns, lifts=None):
 
     Parameters
     ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        Without missing rows.
-    names : list
-    columns : list of (list of str or None)
-        Names of the columns of each view, see `RowSource`.
-    lifts : list of (Lift or None), optional
-        Which views are lifted.
+    views : list of tuple
+        Of each view its rows, an ndarray or csr_matrix of shape (n, d) without missing rows, its
+        name, the names of its columns or None, and its `Lift` or None.
     """
     narrow, uneven = [], []
-    lifts = [None] * len(views) if lifts is None else lifts
-    for X, name, texts, lift in zip(views, names, columns, lifts, strict=True):
+    for X, name, texts, lift in views:
         if X.shape[1] < FEW_COLUMNS and lift is None and not is_constant(X):
             narrow.append(f"{view_title(name)} ({X.shape[1]})")
         which, share = _largest_columns(X, lift is not None)

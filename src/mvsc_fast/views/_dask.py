@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 
 from .._utils.threads import limit_threads
-from ._row_source import RowSource, checked_block, is_dask, stacked
+from ._row_source import RowSource, checked_block, is_dask
 
 
 class DaskSource(RowSource):
@@ -67,19 +67,16 @@ class DaskSource(RowSource):
             ]
         )
 
-    def take(self, indices):
-        """The rows of every view with the given indices, in this order."""
-        order = np.argsort(indices)
+    def _parts(self, indices):
+        """As `RowSource._parts`, of all partitions at a time."""
         ends = np.cumsum(self.chunks)
-        ascending = np.asarray(indices)[order]
-        chosen = np.split(ascending, np.searchsorted(ascending, ends[:-1]))
+        chosen = np.split(indices, np.searchsorted(indices, ends[:-1]))
         calls = (
             methodcaller("take", rows - end + count)
             for rows, end, count in zip(chosen, ends, self.chunks, strict=True)
         )
         tasks = [task for task, rows in zip(self._tasks(*calls), chosen, strict=True) if len(rows)]
-        back = np.argsort(order)
-        return [stacked(part)[back] for part in zip(*dask.compute(*tasks), strict=True)]
+        return dask.compute(*tasks)
 
     def labels_like(self, labels):
         """Labels of all rows as a Dask array in the chunks of the views."""

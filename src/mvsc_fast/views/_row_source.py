@@ -66,8 +66,7 @@ class RowSource(Sequence):
         # Shapes and types are known before any row is read.
         for view, title in zip(views, self.titles, strict=True):
             check_matrix(view, title)
-        self.n_samples = int(views[0].shape[0])
-        for view, title in zip(views, self.titles, strict=True):
+            self.n_samples = int(views[0].shape[0])
             if view.shape[0] != self.n_samples:
                 raise ValueError(
                     f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
@@ -123,15 +122,17 @@ class RowSource(Sequence):
         # Stored views are read once, in ascending order, and rows are put back into the one asked
         # for.
         order = np.argsort(indices)
-        ascending = np.asarray(indices)[order]
-        parts = []
-        for rows in self._blocks():
-            low, high = np.searchsorted(ascending, [rows.start, rows.stop])
-            if low < high:
-                chosen = ascending[low:high] - rows.start
-                parts.append([self._read(i, rows)[chosen] for i in range(len(self.views))])
+        parts = self._parts(np.asarray(indices)[order])
         back = np.argsort(order)
-        return [stacked(part)[back] for part in zip(*parts, strict=True)]
+        return [_stacked(part)[back] for part in zip(*parts, strict=True)]
+
+    def _parts(self, indices):
+        """Yield rows of every view with ascending indices, block by block."""
+        for rows in self._blocks():
+            low, high = np.searchsorted(indices, [rows.start, rows.stop])
+            if low < high:
+                chosen = indices[low:high] - rows.start
+                yield [self._read(i, rows)[chosen] for i in range(len(self.views))]
 
     def labels_like(self, labels):
         """Labels of all rows, in the container that `per_row` returns."""
@@ -207,7 +208,7 @@ def checked_block(part, title, first, shape):
     return part
 
 
-def stacked(parts):
+def _stacked(parts):
     """Blocks of consecutive rows as one array or csr matrix."""
     if scipy.sparse.issparse(parts[0]):
         return scipy.sparse.vstack(parts, format="csr")

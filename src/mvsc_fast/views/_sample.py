@@ -158,12 +158,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
         view = view._replace(rows=view.rows[order], present=view.present[order])
         views[k] = view._replace(unit=ViewRows(view.observed, view.nonnegative)) if unit else view
     if unit:
-        warn_of_columns(
-            [view.observed for view in views],
-            [view.name for view in views],
-            [view.columns for view in views],
-            [view.lift for view in views],
-        )
+        warn_of_columns([(view.observed, view.name, view.columns, view.lift) for view in views])
     equal = equal_samples([view.rows for view in views], keys[order])
     return Drawn(samples[order], facts.lost, views, equal, scalings)
 
@@ -266,12 +261,8 @@ def direction_sums(views):
         total = np.zeros(X.shape[1], dtype=np.int64)
         for rows in _batches(X):
             # Integers make sums exact, and so independent of the order of rows and blocks.
-            U = _directions(X[rows])
-            if scipy.sparse.issparse(U):
-                units = np.rint(U.data * 2.0**SUM_BITS)
-                total += np.bincount(U.indices, units, X.shape[1]).astype(np.int64)
-            else:
-                total += np.rint(U * 2.0**SUM_BITS).sum(axis=0).astype(np.int64)
+            units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS)
+            total += units.sum(axis=0).astype(np.int64)
         sums.append(total)
     return np.concatenate(sums)
 
