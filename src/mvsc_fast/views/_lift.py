@@ -50,23 +50,6 @@ class Lift(NamedTuple):
         return out
 
 
-class CentredRows(NamedTuple):
-    """Rows minus their centre, their lengths and the centre.
-
-    The centre is the mean of the rows which are not farther than the radius from the mean of all.
-    """
-
-    rows: np.ndarray
-    lengths: np.ndarray
-    centre: np.ndarray
-
-    @property
-    def lift(self):
-        """The `Lift` to the rows within the radius."""
-        radius = np.quantile(self.lengths, RADIUS_SHARE) or self.lengths.max()
-        return Lift(self.centre, float(radius))
-
-
 def fit_lift(X):
     """The `Lift` of a view to its own rows; None if the view is constant or has no row.
 
@@ -80,7 +63,7 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    return centre_rows(_known_rows(X)).lift if count_varying(X) else None
+    return centre_rows(_known_rows(X))[2] if count_varying(X) else None
 
 
 def find_lift(X, nonnegative=None):
@@ -106,21 +89,23 @@ def find_lift(X, nonnegative=None):
     nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
     if nonnegative and d > ALWAYS_LIFTED_COLUMNS:
         return None
-    centred = centre_rows(X)
-    if d <= ALWAYS_LIFTED_COLUMNS:
-        return centred.lift
-    return centred.lift if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
+    rows, lengths, lift = centre_rows(X)
+    if d > ALWAYS_LIFTED_COLUMNS and correlation_of_lengths(rows, lengths) < LENGTH_CORRELATION:
+        return None
+    return lift
 
 
-def correlation_of_lengths(centred):
-    """Correlation of the lengths of `CentredRows` with the mean lengths of nearest directions.
+def correlation_of_lengths(X, lengths):
+    """Correlation of the lengths of centred rows with the mean lengths of nearest directions.
 
     A large group around the mean has short rows in all directions, and small groups have long rows
     in few. In subspaces through the mean, directions say nothing about lengths.
 
     Parameters
     ----------
-    centred : CentredRows
+    X : ndarray of shape (n, d)
+    lengths : ndarray of shape (n,)
+        Those of the rows of X.
 
     Returns
     -------
@@ -129,16 +114,15 @@ def correlation_of_lengths(centred):
     """
     # Rows are evenly spaced in length, so that their choice does not depend on their order; nor
     # does the choice of neighbours, as all with the same cosine are taken.
-    lengths = centred.lengths
-    weights = np.sqrt(np.arange(1, centred.rows.shape[1] + 1))
-    order = np.lexsort([(weights * centred.rows).sum(axis=1), lengths])
+    weights = np.sqrt(np.arange(1, X.shape[1] + 1))
+    order = np.lexsort([(weights * X).sum(axis=1), lengths])
     order = order[lengths[order] > 0]
     rows = order[spread(len(order), DIRECTIONS)]
     if len(rows) <= NEIGHBORS:
         return 0.0
     # Neighbours are rows of similar direction; their lengths are capped, so that outliers do not
     # decide.
-    U = centred.rows[rows] / lengths[rows, None]
+    U = X[rows] / lengths[rows, None]
     cosines = U @ U.T
     np.fill_diagonal(cosines, -np.inf)
     nearest = np.partition(cosines, -NEIGHBORS, axis=1)[:, [-NEIGHBORS]]
@@ -157,7 +141,7 @@ def _known_rows(X):
 
 
 def centre_rows(X):
-    """The `CentredRows` of an array that is not constant."""
+    """Rows minus their centre, their lengths, and the `Lift`, of an array that is not constant."""
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
     near = slice(None)
@@ -166,4 +150,5 @@ def centre_rows(X):
         rows = X - centre
         lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
-    return CentredRows(rows, lengths, centre)
+    radius = np.quantile(lengths, RADIUS_SHARE) or lengths.max()
+    return rows, lengths, Lift(centre, float(radius))

@@ -17,10 +17,7 @@ def missing_rows(X):
     if scipy.sparse.issparse(X):
         counts = _stored(X, np.isnan(X.data))
         return (counts > 0) & (counts == np.diff(X.indptr))
-    rows = incomplete_rows(X)
-    if rows.any():
-        rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
-    return rows
+    return 2 * np.isnan(X).sum(axis=1) > X.shape[1]
 
 
 def _stored(X, chosen):
