@@ -113,14 +113,14 @@ def check_sample_weight(value, name):
         got = f"shape {np.shape(value)}" if np.ndim(value) else repr(value)
         raise InvalidParameterError(f"{name} must have one weight for each sample, got {got}")
     weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
-    if not weight.min() > 0:
-        p = int(weight.argmin())
-        raise InvalidParameterError(
-            f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W"
-        )
     # Products of weights must not overflow.
-    if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
-        raise InvalidParameterError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
+    extreme = (weight < 1e-12) | (weight > 1e12)
+    if extreme.any():
+        p = int(extreme.argmax())
+        raise InvalidParameterError(
+            f"{name}[{p}] == {weight[p]:g}, must lie between 1e-12 and 1e12: rescale it and W, or "
+            "remove such samples from W"
+        )
     return weight
 
 
