@@ -36,6 +36,11 @@ class Predictor:
     ----------
     image : ndarray of uint8
         The bytes of a model file.
+
+    Attributes
+    ----------
+    has_limits : bool
+        Whether the model tells which samples are unlike the fitted ones; old files do not.
     """
 
     def __init__(self, image):
@@ -46,11 +51,10 @@ class Predictor:
 
     def __setstate__(self, state):
         self.model = Model(aligned(state["image"]))
-
-    @property
-    def has_limits(self):
-        """Whether the model tells which samples are unlike the fitted ones; old files do not."""
-        return bool(parts(self.model.image)[1]["limits"].any())
+        # Read once, as a prediction of one row takes little time.
+        _, records = parts(self.model.image)
+        self._nonnegative = records["input"][records["form"] == ROOTS_TO_UNIT].tolist()
+        self.has_limits = bool(records["limits"].any())
 
     @property
     def lifts(self):
@@ -100,9 +104,7 @@ class Predictor:
     def warn_of_rows(self, facts, titles):
         """Warn of missing cells, and of negative values in views that had none in fit."""
         warn_of_gaps(facts, titles)
-        _, records = parts(self.model.image)
-        nonnegative = records["input"][records["form"] == ROOTS_TO_UNIT]
-        negative = [titles[i] for i in nonnegative if facts.least[i] < 0]
+        negative = [titles[i] for i in self._nonnegative if facts.least[i] < 0]
         if negative:
             warn_user(
                 f"negative values in {', '.join(negative)}, but none in fit: they count as zeros. "
@@ -146,7 +148,8 @@ class Predictor:
         rows = [views[i] for i in self.model.used]
         dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
         if all(isinstance(X, np.ndarray) for X in rows):
-            rows = [np.require(X, dtype, "CA") for X in rows]
+            is_ready = all(X.dtype == dtype and X.flags.carray for X in rows)
+            rows = rows if is_ready else [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
         # Sparse rows become dense in blocks of bounded size.
         labels = np.empty(rows[0].shape[0], dtype=np.int64)
