@@ -71,7 +71,8 @@ def loaded(source, *, missing=False):
                 f"row {missing_rows(X).argmax()}): ConsensusTLRR supports samples without a view, "
                 "otherwise impute or remove these rows"
             )
-        check_finite(X, memory.titles[i], memory.columns[i])
+        if facts.is_partial[i] or facts.largest[i] == np.inf:
+            check_finite(X, memory.titles[i], memory.columns[i])
     check_facts(facts, memory.titles, memory.columns)
     return memory
 
