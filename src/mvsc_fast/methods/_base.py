@@ -273,7 +273,26 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TensorClusterer(MultiViewClusterer):
+class ReportingClusterer(MultiViewClusterer):
+    """Base class of the methods whose fits may be long.
+
+    Parameters
+    ----------
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time to standard error. On a terminal, long stages
+        have a progress bar if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
+    """
+
+    verbose: int = 0
+    callback: Callback | None = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TensorClusterer(ReportingClusterer):
     """Base class of the methods that learn a tensor of similarities, and cut its graph.
 
     A method defines ``_solve(views, seed, n_threads, progress)``, which returns a dict of learned
@@ -285,13 +304,6 @@ class TensorClusterer(MultiViewClusterer):
     ----------
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time to standard error. On a terminal, long stages
-        have a progress bar if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
@@ -309,8 +321,6 @@ class TensorClusterer(MultiViewClusterer):
     """
 
     n_init: int = 20
-    verbose: int = 0
-    callback: Callback | None = None
 
     affinity_matrix_: Affinity = field(init=False)
     embedding_: FloatArray = field(init=False)
@@ -321,7 +331,7 @@ class TensorClusterer(MultiViewClusterer):
     history_: dict[str, FloatArray] = field(init=False)
 
     _arrays = (0, 0)
-    _checks: ClassVar[dict[str, Any]] = {**MultiViewClusterer._checks, "n_init": count}
+    _checks: ClassVar[dict[str, Any]] = {**ReportingClusterer._checks, "n_init": count}
 
     def _check_memory(self, views, slices_per_view=1):
         n, v = views[0].shape[0], slices_per_view * len(views)

@@ -17,13 +17,13 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray
+from .._utils.types import FloatArray, GappyViews, IntArray, LabelArray
 from .._utils.validation import check_clusters, output_path
 from ..views._columns import fitted_columns
 from ..views._facts import warn_of_lost
 from ..views._read import read_views
 from ..views._sample import drawn
-from ._base import MultiViewClusterer, draw_seed, input_attributes, scaling_attribute
+from ._base import ReportingClusterer, draw_seed, input_attributes, scaling_attribute
 from ._labeller import fit_labels
 from ._prediction import (
     check_predictor,
@@ -50,7 +50,7 @@ def automatic_samples(n_clusters):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConsensusTLRR(MultiViewClusterer):
+class ConsensusTLRR(ReportingClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
     1. Sparse similarity graphs of unit rows and of centred rows, each with two numbers of
@@ -111,13 +111,6 @@ class ConsensusTLRR(MultiViewClusterer):
     n_threads : int, optional
         Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs of the process. Labels do
         not depend on it.
-    verbose : int, default=0
-        If 1, print each stage with the elapsed time to standard error. On a terminal, long stages
-        have a progress bar if tqdm is installed.
-    callback : callable, optional
-        Function that is called with an `IterationState` at the start of every stage (iteration 0)
-        and after every iteration. If it returns True, the stage stops with its current result; if
-        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
@@ -180,8 +173,6 @@ class ConsensusTLRR(MultiViewClusterer):
     view_selection: ViewSelection = "auto"
     store: Store = "all"
     n_threads: int | None = None
-    verbose: int = 0
-    callback: Callback | None = None
 
     candidates_: dict[str, NDArray[Any]] = field(init=False)
     views_used_: list[int] = field(init=False)
@@ -194,7 +185,7 @@ class ConsensusTLRR(MultiViewClusterer):
     gap_: float = field(init=False)
 
     _checks = {
-        **MultiViewClusterer._checks,
+        **ReportingClusterer._checks,
         "max_samples": either("auto", partial(check_integer, minimum=2)),
         "view_selection": option(ViewSelection),
         "store": option(Store),
