@@ -13,14 +13,7 @@ import mvsc_fast
 SRC = Path(mvsc_fast.__file__).parent
 BASE = ("core", "_utils", "_kernels", "include")  # for everybody
 LAYERS = ("views", "similarity", "spectral", "judge", "solvers", "methods", "explanation")
-TOOLS = (
-    "_capi",
-    "datasets",
-    "metrics",
-    "preprocessing",
-    "cli",
-    "_pyinstaller",
-)  # on all of these, in order
+TOOLS = ("_capi", "datasets", "metrics", "preprocessing", "cli")  # on all of these, in order
 FREE = ("datasets", "metrics")  # know nothing of the rest but what is for everybody
 
 

@@ -14,7 +14,7 @@ from extensions import c_compiler
 from native_calls import EXAMPLES, example
 
 from mvsc_fast import ConsensusTLRR, datasets
-from mvsc_fast._pyinstaller import hook_folders
+from mvsc_fast._utils.pyinstaller import hook_folders
 
 
 @pytest.fixture(scope="module")
