@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Mapping
 from functools import partial, reduce
 from numbers import Integral
 from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -135,7 +133,7 @@ class SavedPredictor:
 def _named(X, names):
     """The views of a dict by their names in the fit, of which keys may be the text."""
     X = unpacked(X)
-    if not isinstance(X, Mapping) or scipy.sparse.issparse(X):
+    if not isinstance(X, dict):
         return X
     names = {str(name): name for name in names}
     views = {names.get(str(key), key): view for key, view in X.items()}

@@ -21,14 +21,18 @@ def is_anndata(X):
 
 
 def unpacked(views):
-    """Modalities of MuData, or types of features of AnnData, as a dict; other views as given.
+    """A dict of views that have names: of a mapping, MuData, or AnnData with types of features.
 
-    If modalities lack samples, these have rows of NaN.
+    Other views are returned as given. If modalities lack samples, these have rows of NaN.
     """
-    if is_anndata(views) or not hasattr(views, "obs_names"):
-        return split_by_type(views)
-    same = all(views.obs_names.equals(modality.obs_names) for modality in views.mod.values())
-    return dict(views.mod) if same else from_anndata(views)
+    if hasattr(views, "obs_names") and not is_anndata(views):
+        same = all(views.obs_names.equals(modality.obs_names) for modality in views.mod.values())
+        views = views.mod if same else from_anndata(views)
+    else:
+        views = split_by_type(views)
+    # Data frames and some sparse matrices have keys, but a shape as well.
+    has_names = hasattr(views, "keys") and not hasattr(views, "shape")
+    return {name: views[name] for name in views} if has_names else views
 
 
 def split_by_type(data):

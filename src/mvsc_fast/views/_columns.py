@@ -1,7 +1,7 @@
 """Names of views and columns, compared with those in fit, and columns that need a warning."""
 
 import re
-from collections.abc import Iterator, Mapping, ValuesView
+from collections.abc import Iterator, ValuesView
 
 import numpy as np
 import scipy.sparse
@@ -27,7 +27,7 @@ NO_FEATURES = frozenset(
 def in_order(X, names):
     """Views of a dict in the order of fit; other views as given."""
     X = unpacked(X)
-    if not isinstance(X, Mapping) or scipy.sparse.issparse(X):  # some sparse matrices are mappings
+    if not isinstance(X, dict):
         return X
     if set(X) != set(names):
         raise ValueError(
@@ -40,8 +40,8 @@ def with_absent(X, names, n_features):
     """Views of new samples, with NaN for a view that is None or absent from a dict."""
     X = unpacked(X)
     X = list(X) if isinstance(X, (Iterator, ValuesView)) else X
-    if isinstance(X, Mapping) and not scipy.sparse.issparse(X):
-        X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | dict(X), names)
+    if isinstance(X, dict):
+        X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | X, names)
         matrices = list(X.values())
     else:
         matrices = X if isinstance(X, (list, tuple)) else []
@@ -57,7 +57,7 @@ def with_absent(X, names, n_features):
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)
     ]
-    return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
+    return dict(zip(names, tables, strict=True)) if isinstance(X, dict) else tables
 
 
 def column_attributes(columns):

@@ -1,6 +1,6 @@
 """The one reader of views: every form of data, in memory, in files and on other machines."""
 
-from collections.abc import Iterator, Mapping, ValuesView
+from collections.abc import Iterator, ValuesView
 from numbers import Number
 
 import numpy as np
@@ -64,7 +64,7 @@ def listed_views(views):
         and views.size == sum(map(_is_matrix, views.flat))
     ):  # cells of MATLAB, as SciPy reads them
         views = list(views.flat)
-    if isinstance(views, Mapping) and not scipy.sparse.issparse(views):  # some are mappings
+    if isinstance(views, dict):
         matrices = list(views.items())
     elif isinstance(views, (Iterator, ValuesView)):
         matrices = list(enumerate(views))
