@@ -125,7 +125,7 @@ def _margins_and_embedding(fit):
         predictor = judge.features.predictor(np.hstack([B, axes]), steps)
         dtype = np.dtype((np.float32, out.shape[1:]))  # a row of values for each sample
         with use_threads(getattr(fit.model, "n_threads", None), len(labels)) as n_threads:
-            n_threads = fit.source.threads(n_threads)
+            n_threads = 1 if fit.source.is_lazy else n_threads  # tasks run in parallel
             rows = fit.source.per_row(_predicted, dtype, predictor, labels, n_clusters, n_threads)
             out[:] = np.asarray(rows)
     out[samples[order], 1:], out[samples, 0] = F @ axes, 1

@@ -172,32 +172,30 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _fitted(self, X):
         """A dict of all attributes that a fit learns."""
-        # Checks that need no computing come first: parameters, data, number of clusters, memory.
-        parameters = self._checked_parameters()
+        # Checks that need no computing come first: parameters, data, number of clusters.
+        for name, value in self.get_params(deep=False).items():
+            setattr(self, name, self._checks[name](value, name))
         source = self._read(X)
         attributes = input_attributes(X, source)
-        n = source.n_samples
-        check_clusters(self.n_clusters, n)
+        check_clusters(self.n_clusters, source.n_samples)
+        return attributes | self._learned(source)
+
+    def _learned(self, source):
+        """The attributes that depend on the rows of the views."""
         self._check_memory(source.views)
         views, scalings = self._scaled(source)
         # One seed for all steps, so that a generator that is passed is used once. Methods without
         # these parameters use one thread and report nothing.
-        seed, name = draw_seed(self.random_state), type(self).__name__
+        seed, parameters = draw_seed(self.random_state), self.get_params(deep=False)
         report = parameters.get("verbose", 0), parameters.get("callback")
         with (
-            closing(Progress(name, *report)) as progress,
-            use_threads(parameters.get("n_threads", 1), n) as n_threads,
+            closing(Progress(type(self).__name__, *report)) as progress,
+            use_threads(parameters.get("n_threads", 1), source.n_samples) as n_threads,
         ):
             learned = self._learn(views, seed, n_threads, progress)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**attributes, **learned, **scaling_attribute(scalings), "view_support_": support}
-
-    def _checked_parameters(self):
-        """A dict of the parameters, which are replaced by what their checks return."""
-        for name, value in self.get_params(deep=False).items():
-            setattr(self, name, self._checks[name](value, name))
-        return self.get_params(deep=False)
+        return {**learned, **scaling_attribute(scalings), "view_support_": support}
 
     def _read(self, X):
         """Validated views."""

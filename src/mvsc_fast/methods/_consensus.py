@@ -18,12 +18,12 @@ from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, GappyViews, IntArray, LabelArray
-from .._utils.validation import check_clusters, output_path
+from .._utils.validation import output_path
 from ..views._columns import fitted_columns
 from ..views._facts import warn_of_lost
 from ..views._read import read_views
 from ..views._sample import drawn
-from ._base import ReportingClusterer, draw_seed, input_attributes, scaling_attribute
+from ._base import ReportingClusterer, draw_seed, scaling_attribute
 from ._labeller import fit_labels
 from ._prediction import (
     check_predictor,
@@ -191,11 +191,10 @@ class ConsensusTLRR(ReportingClusterer):
         "store": option(Store),
     }
 
-    def _fitted(self, X):
-        self._checked_parameters()
-        source = read_views(X)
-        attributes = input_attributes(X, source)
-        check_clusters(self.n_clusters, source.n_samples)
+    def _read(self, X):
+        return read_views(X)
+
+    def _learned(self, source):
         n_fitted = self.max_samples
         if n_fitted == "auto":
             n_fitted = automatic_samples(self.n_clusters)
@@ -212,7 +211,6 @@ class ConsensusTLRR(ReportingClusterer):
             learned = fit_labels(
                 sample,
                 self.n_clusters,
-                len(source),
                 select=self.view_selection == "auto",
                 seed=seed,
                 n_threads=n_threads,
@@ -221,7 +219,8 @@ class ConsensusTLRR(ReportingClusterer):
             # All other samples get predicted labels.
             if len(sample.samples) < source.n_samples:
                 progress.stage("prediction")
-            predict = partial(learned["predictor_"], n_threads=source.threads(n_threads))
+            block_threads = 1 if source.is_lazy else n_threads  # tasks run in parallel
+            predict = partial(learned["predictor_"], n_threads=block_threads)
             labels = label_rows(source, predict, learned["samples_"], learned["labels_"])
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         # The model keeps no more than ``store`` allows.
@@ -229,7 +228,7 @@ class ConsensusTLRR(ReportingClusterer):
             del learned["affinity_matrix_"], learned["candidates_"]["labels"]
         if self.store == "labels":
             del learned["predictor_"]
-        return {**attributes, **learned, **scaling_attribute(sample.scalings), "labels_": labels}
+        return {**learned, **scaling_attribute(sample.scalings), "labels_": labels}
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.

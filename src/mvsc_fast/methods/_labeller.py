@@ -36,7 +36,7 @@ BEST = 7  # fused labellings
 UNANIMOUS, SAME = 0.97, 0.9
 
 
-def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress):
+def fit_labels(sample, n_clusters, *, select, seed, n_threads, progress):
     """Learned attributes of `ConsensusTLRR`, from samples in canonical order.
 
     Parameters
@@ -45,9 +45,6 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
         A row of NaN means that the sample lacks the view. It then has no similarities in this view;
         the judge and the predictor use rows that are predicted from its other views.
     n_clusters : int
-    n_views : int
-        Number of views of the source. Those that too few samples have are not in ``sample``; they
-        get no support and an unknown agreement.
     select : bool
         Whether views without repeated structure are excluded.
     seed, n_threads : int
@@ -133,8 +130,10 @@ def fit_labels(sample, n_clusters, n_views, *, select, seed, n_threads, progress
         [(view.position, view.mean_row, view.scaling, view.lift) for view in views],
         _limits(judge, labels, distinct, n_clusters),
     )
-    # Samples and views get the order of the input.
+    # Samples and views get the order of the input. Views that too few samples have get no support,
+    # and an unknown agreement.
     rank, positions = np.argsort(sample.samples), [view.position for view in sample.views]
+    n_views = len(sample.scalings)
     view_support, view_agreement = np.zeros(n_views), np.full((n_views, n_views), np.nan)
     view_support[positions] = support
     view_agreement[np.ix_(positions, positions)] = agreement

@@ -82,10 +82,6 @@ class DaskSource(RowSource):
         """Labels of all rows as a Dask array in the chunks of the views."""
         return da.from_array(labels, chunks=(self.chunks,))
 
-    def threads(self, n_threads):
-        """One: tasks run in parallel."""
-        return 1
-
     def load(self):
         """All rows of every view."""
         return self.take(np.arange(self.n_samples))

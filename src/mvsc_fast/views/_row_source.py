@@ -138,10 +138,6 @@ class RowSource(Sequence):
         """Labels of all rows, in the container that `per_row` returns."""
         return labels
 
-    def threads(self, n_threads):
-        """Number of threads for one block, if all work together has ``n_threads``."""
-        return n_threads
-
     def load(self):
         """All rows of every view; those in memory and of this type are not copied."""
         return [
