@@ -110,6 +110,7 @@ def test_a_sparse_matrix_of_scipy(tmp_path):
         ({"a": A}, {"views": ["b"]}, "no variable 'b': the file has a"),
         ({"view_0": A, "view_1": B.T}, {}, "view_0 .60 x 24., view_1 .40 x 60.: .*--transpose"),
         ({"view_0": A * 1j}, {}, "view_0 is no matrix of numbers"),
+        ({"X": cell()}, {"views": ["X"]}, "the views are empty: the file has X .empty."),
         ({"view_0": A, "y": Y[:9]}, {"truth": "y"}, "y has no label for each of 60 samples"),
         ({"view_0": A}, {"truth": "k"}, "no variable 'k'"),
     ],

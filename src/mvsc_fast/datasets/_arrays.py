@@ -32,6 +32,8 @@ def read_arrays(path, *, views=None, truth=None, transpose=False, lazy=False):
             # Matrices on disk cannot be transposed there.
             X = X if scipy.sparse.issparse(X) or lazy and not transpose else X[:]
             matrices[f"{name}[{i}]" if cells is value else name] = X.T if transpose else X
+    if not matrices:
+        raise ValueError(f"the views are empty: the file has {_described(variables)}")
     sizes = {X.shape[0] for X in matrices.values()}
     if len(sizes) > 1:
         listed = ", ".join(f"{name} ({_shape(X)})" for name, X in matrices.items())
@@ -172,4 +174,4 @@ def _node(node):
         return np.array(
             [v.decode() if isinstance(v, bytes) else str(v) for v in np.ravel(node[()])]
         )
-    return node if node.ndim == 2 else node[()]
+    return node
