@@ -90,7 +90,8 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
     assert_read(read_text(table, id_column="who", columns="!key"))
     numbers = list(map(str, range(100, 112)))
     assert_read(read_text(table, id_column="key", columns="!who"), ids=numbers)
-    assert_read(read_text(frame(range(12)), id_column="none", columns="!id"), ids=None)
+    for ids in (range(12), IDS):
+        assert_read(read_text(frame(ids), id_column="none"), ids=None)
     table.drop(columns="who").to_csv(tmp_path / "a.csv", index=False)
     frame(numbers[::-1], "other").to_csv(tmp_path / "b.csv")
     paths = tmp_path / "a.csv", tmp_path / "b.csv"
@@ -121,6 +122,7 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
         ("a,b\ns1,1,2\ns2,3,4\n", "row 1 below the header has 3 cells, and the header has 2"),
         ("a,b,c\n1,2,3\n3,4\n", "row 2 below the header has 2 cells, and the header has 3"),
         ("id\np\nq\n", "row 1 of column 'id' is 'p', not a number: .*--sep"),
+        ("a\n1\n\n3\n", "row 2 below the header has 0 cells"),
     ],
 )
 def test_what_is_no_table_of_numbers_stops_with_its_place(read_text, text, message):
@@ -133,6 +135,9 @@ def test_texts_of_other_programs(tmp_path, read):
     path = tmp_path / "a.csv"
     frame(IDS).to_csv(path, sep=";", decimal=",", encoding="utf-8-sig")
     assert_read(read(path, sep=";", decimal=","))
+    path.write_text("id;a\np;2,5\nq;1.000\n")  # a thousand
+    with pytest.raises(ValueError, match="row 2 .'q'. of column 'a' is '1.000', not a number"):
+        read(path, sep=";", decimal=",")
     frame(IDS).to_csv(path.with_suffix(".txt"), sep=" ")
     assert_read(read(path.with_suffix(".txt"), sep=" "))
     frame(IDS).to_csv(path, sep="\t")
@@ -289,7 +294,7 @@ def test_labels_of_samples_without_ids_are_matched_by_position(tmp_path, read_te
         read_text(frame(values=X[:3]), scores=tmp_path / "known.csv")
     with pytest.raises(ValueError, match="only the views have ids: .*--id-column none"):
         read_text(frame(IDS), scores=tmp_path / "known.csv")
-    both = {"scores": tmp_path / "known.csv", "id_column": "none", "columns": "!id"}
+    both = {"scores": tmp_path / "known.csv", "id_column": "none"}
     assert read_text(frame(IDS), **both).out == data.out
 
 

@@ -9,7 +9,7 @@ from ..datasets._arrays import SUFFIXES as ARRAYS
 from ..datasets._arrays import read_arrays
 from ..views import align, from_anndata
 from ..views._frames import only_in, repeated, shown
-from ._tables import TABLES, errors_of, kind_of, nearest, numbers, read_table, selected
+from ._tables import TABLES, TEXT, errors_of, kind_of, nearest, numbers, read_table, selected
 
 CELLS = {".h5ad": "anndata", ".h5mu": "mudata"}  # and the package of each
 WHOLE = (*ARRAYS, *CELLS)  # files with all views
@@ -34,8 +34,9 @@ def check_options(files, options, labels=None):
             raise ValueError(f"{file}: expected {KINDS}")
     kinds = set(map(kind_of, files))
     has_table = bool(kinds.intersection(TABLES))
-    is_read = has_table or labels is not None and kind_of(labels) in TABLES
-    uses = {"columns": has_table, "join": has_table, "sep": is_read, "decimal": is_read}
+    tables = {*kinds, labels and kind_of(labels)}.intersection(TABLES)
+    is_read, has_text = bool(tables), bool(tables.intersection(TEXT))
+    uses = {"columns": has_table, "join": has_table, "sep": has_text, "decimal": is_read}
     uses["id_column"] = is_read or options.id_column == ["none"]
     uses |= {"views": kinds.intersection(WHOLE), "transpose": not kinds.intersection(CELLS)}
     for name, is_used in uses.items():
@@ -84,9 +85,11 @@ def read(files, options, note, *, truth=None, columns=None):
     views, known = {}, [name for X in contents.values() for name in getattr(X, "columns", ())]
     for name, (path, selection) in _selections(files, options.columns, columns).items():
         with errors_of(path):
-            views[name] = X = _features(contents[path], selection, known)
+            views[name] = X = _features(contents[path], selection, known, options.decimal)
             note(f"{path}: {_described(X)}")
     matched, ids = _matched(views, "outer" if columns else options.join, note)
+    if options.join and ids is None:
+        raise ValueError(f"--join {options.join}: the files have no ids")
     return Data(matched, ids, labels)
 
 
@@ -96,7 +99,7 @@ def read(files, options, note, *, truth=None, columns=None):
 def _read_file(path, options, truth):
     """A memory map of numbers, or a data frame whose index has a name if it has ids."""
     if kind_of(path) == ".npy":
-        X = np.load(path, mmap_mode="r", allow_pickle=False)
+        X = np.lib.format.open_memmap(path, mode="r")
         if X.ndim != 2 or X.dtype.kind not in "fiub":
             raise ValueError(f"expected a matrix of numbers, got {X.dtype} of shape {X.shape}")
         return X.T if options.transpose else X
@@ -104,7 +107,8 @@ def _read_file(path, options, truth):
     if not options.transpose:
         return frame
     # The ids of the rows become the names of the features, and the header has the ids of samples.
-    turned = numbers(frame, is_turned=True).astype(float).T.rename_axis(index="id", columns=None)
+    turned = numbers(frame, options.decimal, is_turned=True).astype(float).T
+    turned = turned.rename_axis(index="id", columns=None)
     return turned.set_axis(map(str, turned.columns), axis=1)
 
 
@@ -115,13 +119,14 @@ def _selections(files, texts, columns):
     if not texts or len(files) > 1:
         return {name: (path, ",".join(texts or []) or None) for name, path in files.items()}
     ((file_name, path),) = files.items()
-    pairs = [(text.rpartition("=")[0] or text, text.rpartition("=")[2]) for text in texts]
+    usual = file_name if len(texts) == 1 else None
+    pairs = [text.split("=", 1) if "=" in text else (usual or text, text) for text in texts]
     if len(dict(pairs)) < len(pairs):
         raise ValueError(f"--columns {' '.join(texts)}: two views have the same name")
-    return {name if len(pairs) > 1 else file_name: (path, text) for name, text in pairs}
+    return {name: (path, text) for name, text in pairs}
 
 
-def _features(X, selection, known):
+def _features(X, selection, known=(), decimal=None):
     """The columns of a file that are features, all numbers; ``known`` are those of all files."""
     if not hasattr(X, "columns"):
         return X
@@ -132,7 +137,7 @@ def _features(X, selection, known):
             spare = [name for name in X if name not in set(selection)]
             raise ValueError(f"no column {shown(*absent)}{nearest(absent, spare or X)}")
         X = X[selection]
-    return numbers(X)
+    return numbers(X, decimal)
 
 
 def _described(X):
@@ -200,7 +205,7 @@ def _read_cells(path, options, note, truth, columns):
     # New cells may lack modalities of the fit, and have others.
     if columns is not None:
         names = [name for name in columns if name in views]
-        views = {name: _features(views[name], columns[name], ()) for name in names}
+        views = {name: _features(views[name], columns[name]) for name in names}
         if not views:
             raise ValueError(f"it has none of the views {shown(*columns)} of the model")
     ids = next(iter(views.values())).index

@@ -14,6 +14,7 @@ from ..views._frames import repeated, shown
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 TABLES = (*TEXT, ".parquet", ".xlsx")
+COMMA = str.maketrans({",": ".", ".": "?"})  # of cells with decimal commas
 ID = re.compile(r"index|(?:.*[\s_.-])?id", re.IGNORECASE)  # names of a first column with ids
 
 
@@ -64,6 +65,8 @@ def read_table(path, options, label=None):
     if place is None:
         return frame
     name = names[place]
+    if options.id_column == ["none"]:
+        return frame.drop(columns=name)
     if kind_of(path) == ".parquet":
         ids = frame[name].map(str, na_action="ignore").fillna("")
     else:  # the text of the cells, which pandas has converted
@@ -76,7 +79,7 @@ def _parsed(path, options, pandas):
     """A data frame, the names in its header, and the function that reads the file."""
     decimal = options.decimal or "."
     if kind_of(path) == ".xlsx":
-        read = partial(pandas.read_excel, path, decimal=decimal)
+        read = partial(pandas.read_excel, path, decimal=decimal, engine="openpyxl")
         header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
         return read(), header.to_numpy().ravel().tolist(), read
     # pandas fills short rows with missing values, and shifts or cuts long ones, in silence.
@@ -91,12 +94,16 @@ def _header_of_equal_rows(path, sep):
     """The first row of a text; raise ValueError if another one has more or fewer cells."""
     open_text = gzip.open if str(path).lower().endswith(".gz") else open
     with open_text(path, "rt", encoding="utf-8-sig", newline="") as stream:
-        rows = filter(None, csv.reader(stream, delimiter=sep))  # pandas skips empty lines
-        names = next(rows, [])
-        for number, row in enumerate(rows, 1):
-            if len(row) != len(names):
-                sizes = f"{len(row)} cells, and the header has {len(names)}"
-                raise ValueError(f"row {number} below the header has {sizes}: is --sep right?")
+        rows = csv.reader(stream, delimiter=sep)
+        names = next(filter(None, rows), [])
+        sizes = [len(row) if len(row) > 1 or "".join(row).strip() else 0 for row in rows]
+    # pandas skips empty lines, which are no samples only at the end.
+    while sizes and sizes[-1] == 0:
+        sizes.pop()
+    for number, size in enumerate(sizes, 1):
+        if size != len(names):
+            cells = f"{size} cells, and the header has {len(names)}"
+            raise ValueError(f"row {number} below the header has {cells}: is --sep right?")
     return names
 
 
@@ -122,9 +129,7 @@ def _check_names(frame, names, is_parquet):
 def _place_of_ids(frame, id_columns, label):
     """The position of the column with the ids: that of the user, or the first one, or None."""
     names = list(frame)
-    if id_columns == ["none"]:
-        return None
-    if id_columns:
+    if id_columns and id_columns != ["none"]:
         named = [name for name in id_columns if name in names]
         if len(named) != 1:
             expected = f"expected one of the columns {shown(*id_columns)}"
@@ -176,7 +181,7 @@ def selected(names, text, known):
     return [name for name in dict.fromkeys(chosen) if name not in excluded]
 
 
-def numbers(frame, is_turned=False):
+def numbers(frame, decimal=None, is_turned=False):
     """A data frame of numbers; raise ValueError that names the first cell that is none.
 
     Columns of a table that is turned are samples, which --columns does not select.
@@ -184,13 +189,16 @@ def numbers(frame, is_turned=False):
     import pandas
 
     if not frame.shape[1]:
-        raise ValueError("there are no columns of features: is --sep right?")
+        raise ValueError("there are no columns of features: are --sep and --columns right?")
     converted = {}
     for name, dtype in frame.dtypes.items():
         if dtype.kind in "fiub":
             continue
         column = frame[name]
-        converted[name] = pandas.to_numeric(column.astype(object), errors="coerce")
+        cells = column.astype(object)
+        if decimal == ",":  # a point is then no decimal mark
+            cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
+        converted[name] = pandas.to_numeric(cells, errors="coerce")
         wrong = (converted[name].isna() & column.notna()).to_numpy()
         if wrong.any():
             row = wrong.argmax()
@@ -198,7 +206,7 @@ def numbers(frame, is_turned=False):
             sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
             where = f"row {row + 1}{sample} of column {name!r}"
             remedy = (
-                "remove the column" if is_turned else f"exclude the column with --columns '!{name}'"
+                "remove the row" if is_turned else f"exclude the column with --columns '!{name}'"
             )
             if frame.shape[1] == 1:
                 remedy = "name the separator of columns with --sep"
