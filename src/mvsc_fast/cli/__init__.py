@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the program that reads the labels has ended
         _drop_output()
         return 141
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
         text = str(error) or type(error).__name__
         if isinstance(error, OSError) and error.filename:
             text = f"{error.filename}: {error.strerror}"

@@ -48,7 +48,7 @@ def add_input(parser):
     ids = "column of ids, or none; repeat it if files differ"
     add("--id-column", metavar="NAME", action="append", help=ids)
     add("--sep", metavar="C", help="separator of columns in texts, such as ';'")
-    add("--decimal", metavar="C", help="decimal mark in tables, such as ,")
+    add("--decimal", choices=(".", ","), help="decimal mark in tables; default: .")
     add("--transpose", action="store_true", help="samples are columns of the tables or arrays")
     add("--views", metavar="NAMES", help="arrays that are views, as X1,X2 or rna=X_pca,prot=X")
 
@@ -79,7 +79,7 @@ def add_parser(commands):
     add(
         "--labels",
         metavar="FILE",
-        help="table of labels, or a copy of the .h5ad or .h5mu with them",
+        help="table of labels (.csv), or a copy of the .h5ad or .h5mu with them",
     )
     add("--certainty", action="store_true", help="also write how certain each label is")
     add("--report", metavar="FILE", help="explain the result in a page (.html) or a text")
@@ -149,6 +149,7 @@ def run(args):
         with replaced(args.save, "wb") as stream:
             stream.write(image)
     if args.report:
+        explained()  # before the file is opened
         with replaced(args.report) as stream:
             if kind_of(args.report) == ".html":
                 notes = [printable(" ".join(args.argv)), *args.warned]
@@ -170,10 +171,8 @@ def _checked(args, is_file):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if args.save and kind_of(args.save) != ".mvsc":
         raise ValueError(f"--save {args.save}: models have the suffix .mvsc")
-    if kind_of(args.labels or "") in (*CELLS, ".xlsx", ".parquet") and not _is_copy(args):
-        raise ValueError(f"--labels {args.labels}: labels of {args.files[0]} are written as .csv")
     inputs = [*args.files, args.scores or args.files[0]]
-    prepare_outputs([args.labels, args.report, args.save], inputs)
+    prepare_outputs([args.labels, args.report, args.save], inputs, _is_copy(args))
     if args.report and kind_of(args.report) == ".html":
         new_figure()  # raises ImportError before the fit, not after it
     return method

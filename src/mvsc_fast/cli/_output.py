@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,19 +30,22 @@ def replaced(name, mode="w"):
             yield stream
     else:
         path = Path(os.path.realpath(name))  # the target of a link is replaced, not the link
-        temporary = path.with_name(f".mvsc-fast-{os.getpid()}-{path.name}")
+        temporary = path.with_name(f".mvsc-fast-{os.getpid()}-{path.name[-20:]}")
         try:
             with open(temporary, mode, **options) as stream:
                 yield stream
+            if path.exists():
+                shutil.copymode(path, temporary)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
 
 
-def prepare_outputs(names, inputs):
+def prepare_outputs(names, inputs, is_copy=False):
     """Create the folders of output files; raise ValueError if one is an input or another output.
 
-    The first is that of the labels. That comes before the work, which an error after it would lose.
+    The first is that of the labels, a table unless they are written into a copy of the cells. That
+    comes before the work, which an error after it would lose.
     """
     if names[0] is None and sys.stdout is None:
         raise ValueError("the standard output is closed: use --labels to write a file")
@@ -51,8 +55,10 @@ def prepare_outputs(names, inputs):
         if path in [*paths[:i], *others] or path.is_dir():
             raise ValueError(f"{path} is a folder, an input file or another output: choose another")
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
+        if not os.access(path.parent if path.is_file() or not path.exists() else path, os.W_OK):
             raise ValueError(f"{path} cannot be written")
+    if not is_copy and Path(names[0] or "").suffix.lower() not in ("", ".csv"):
+        raise ValueError(f"--labels {names[0]}: labels are written as .csv")
 
 
 def printable(path):
