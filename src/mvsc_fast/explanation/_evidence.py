@@ -103,4 +103,5 @@ def tabulate_views(fit):
     weak = np.where(np.asarray(support) < MIN_SUPPORT, "hardly followed by the clusters", "")
     excluded = ~np.isin(np.arange(len(fit.names)), fit.used)
     remarks = np.where(excluded, "excluded, see the warnings of the fit", weak)
-    return Table(columns | ({"remark": remarks} if remarks.any() else {}))
+    has_remark = any(remarks)  # NumPy 1 has no numpy.any of texts
+    return Table(columns | ({"remark": remarks} if has_remark else {}))
