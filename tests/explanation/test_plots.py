@@ -96,9 +96,9 @@ def test_a_map_shows_more_groups_than_two_directions_can():
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_a_few_samples_and_one_direction_have_a_map(n):
-    for columns in (1, 3):
-        ax = plot_embedding(np.random.default_rng(0).standard_normal((n, columns)), np.arange(n))
-        assert len(ax.collections) == n
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    for points in (X[:, :1], X, X * 1e-300, np.ones((n, 3))):
+        assert len(plot_embedding(points, np.arange(n)).collections) == n
 
 
 def test_a_map_has_at_most_a_thousand_samples_and_forty_names():
@@ -106,8 +106,9 @@ def test_a_map_has_at_most_a_thousand_samples_and_forty_names():
     X = np.random.default_rng(0).standard_normal((1200, 2))
     assert len(plot_embedding(X, labels).texts) == 0
     assert len(plot_embedding(X, labels % 40).texts) == 40
-    ax = plot_embedding(np.column_stack([X, X])[:1001], labels[:1001] % 2)
-    assert sum(len(group.get_offsets()) for group in ax.collections) == 501
+    ax = plot_embedding(np.column_stack([X, X])[:1001], np.arange(1001) % 2)
+    sizes = [len(group.get_offsets()) for group in ax.collections]
+    assert sizes == [251, 250]  # of samples in an order of period two
 
 
 def test_the_look_of_a_group_is_its_own():
@@ -136,7 +137,7 @@ def test_candidates_and_supported_numbers_of_clusters_are_marked():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"\[3, 4\]"):
         plot_similarity(np.eye(4), [0, 1, 2])
-    with pytest.raises(ValueError, match=r"S has shape \(4, 3\), expected"):
+    with pytest.raises(ValueError, match=r"S.* has shape \(4, 3\)"):
         plot_similarity(np.ones((4, 3)), [0, 1, 1, 2])
     with pytest.raises(ValueError, match="embedding contains NaN"):
         plot_embedding([[0.0], [np.nan]], [0, 1])

@@ -13,10 +13,10 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from .._utils.containers import checked_csr
 from .._utils.figures import COLORS, MARKERS, add_scale, group_names, name_ticks, new_figure
 from .._utils.threads import limited
 from .._utils.types import View
+from .._utils.validation import check_tensor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,8 @@ def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Ax
     Parameters
     ----------
     S : array-like or sparse array of shape (n, n)
-        If there are more than 120 samples, means over blocks of about n / 120 samples are shown. A
-        quarter of the blocks with entries have the brightest colour.
+        If there are more than 120 samples, means over blocks of about
+        n / 120 samples are shown. A quarter of the blocks with entries have the brightest colour.
     labels : array-like of shape (n,)
         Group of each sample. Groups are sorted in ascending order; lines mark their ends.
     ax : matplotlib.axes.Axes, optional
@@ -47,9 +47,7 @@ def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Ax
     ValueError
         If the matrix has a wrong shape, or the labels do not match its rows.
     """
-    S = checked_csr(S, "S") if scipy.sparse.issparse(S) else np.asarray(S)
-    if S.ndim != 2 or S.shape[0] != S.shape[1]:
-        raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
+    (S,) = check_tensor([S], "S")
     check_consistent_length(labels, S)
     names, codes = np.unique(column_or_1d(labels), return_inverse=True)
     # Single samples would be smaller than a pixel.
@@ -106,8 +104,10 @@ def plot_embedding(embedding: ArrayLike, labels: ArrayLike, *, ax: Axes | None =
     check_consistent_length(labels, embedding)
     names, codes = np.unique(column_or_1d(labels), return_inverse=True)
     if embedding.shape[1] != 2:
-        step = -(-len(embedding) // MAX_LAYOUT)
-        embedding, codes = _layout(embedding[::step]), codes[::step]
+        # Every k-th of the samples sorted by group, as the order of the data may be periodic.
+        rows = np.argsort(codes, kind="stable")[:: -(-len(embedding) // MAX_LAYOUT)]
+        rows.sort()
+        embedding, codes = _layout(embedding[rows]), codes[rows]
     # Colours and markers repeat with different periods, so that many groups differ.
     size, texts = float(np.clip(6000 / len(codes), 5, 16)), group_names(names)
     for k in range(len(names)):
@@ -124,8 +124,9 @@ def plot_embedding(embedding: ArrayLike, labels: ArrayLike, *, ax: Axes | None =
 
 def _layout(embedding):
     """Two coordinates of each sample, the same for all numbers of threads."""
-    n = len(embedding)
-    if n < 4 or embedding.shape[1] == 1:  # too few for a layout
+    n, embedding = len(embedding), embedding / (np.abs(embedding).max() or 1)
+    # Of equal samples scikit-learn's initial layout is NaN, which ends the process.
+    if n < 4 or np.ptp(embedding, axis=0).max() < 1e-6 or embedding.shape[1] == 1:
         return np.column_stack([embedding[:, 0], embedding[:, -1] if n < 4 else np.zeros(n)])
     from sklearn.manifold import TSNE
 
