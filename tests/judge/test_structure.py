@@ -131,7 +131,7 @@ def test_samples_that_lack_a_view_are_not_used(clusters):
     a[:41] = np.nan
     with pytest.raises(ValueError, match="19 samples of 60 .* 20 "):
         structure_test([a, clusters["b"]], 3, n_rotations=2)
-    with pytest.raises(ValueError, match="19 samples of 19 .* 20 "):
+    with pytest.raises(ValueError, match="19 of 19, .* 20 "):
         structure_test([clusters["b"][:19]], 3, n_rotations=2)
 
 

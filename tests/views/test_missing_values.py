@@ -183,7 +183,7 @@ def test_missing_rows_of_frames_keep_ids_and_names():
     ("X", "mask", "message"),
     [
         (np.eye(3), [True, False], "one boolean for each of 3 rows, got bool of shape .2,."),
-        (np.eye(3), [1, 0, 1], "one boolean for each of 3 rows, got int64"),
+        (scipy.sparse.csr_array(np.eye(3)), [1, 0, 1], "one boolean for each of 3 rows, got int64"),
         (np.ones(3), None, r"X has shape \(3,\)"),
         ([["a", "b"]], None, "X, column 0: .*numeric"),
         (da.ones((3, 2)), None, "X is a Array"),

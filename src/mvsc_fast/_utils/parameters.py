@@ -41,15 +41,23 @@ def check_integer(value, name, minimum):
 def check_number(value, name, low=None, high=None, *, open_interval=False):
     """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    _require(is_number, value, name, "a number")
+    value = _as_float(_require(is_number, value, name, "a number"))
     sign = "" if open_interval else "="
     if low is not None and (value < low or (open_interval and value == low)):
         raise InvalidParameterError(f"{name} == {value}, must be >{sign} {low}")
     if high is not None and (value > high or (open_interval and value == high)):
         raise InvalidParameterError(f"{name} == {value}, must be <{sign} {high}")
-    if not np.isfinite(float(value)):
+    if not np.isfinite(value):
         raise InvalidParameterError(f"{name} == {value}, must be a finite number")
-    return float(value)
+    return value
+
+
+def _as_float(value):
+    """A real number as a float, which is infinite if it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def check_numbers(values, name, count, low=None, high=None):

@@ -305,7 +305,7 @@ def check_labels(labels, name, n=None, index=None, other="the views"):
         )
     try:
         codes = LabelEncoder().fit_transform(values)
-    except TypeError as error:  # of labels whose types cannot be compared
+    except (TypeError, ValueError) as error:  # of types that cannot be compared, or are no labels
         raise ValueError(f"{name}: {error}. Convert them to numbers or to strings") from error
     return codes.astype(np.int64, copy=False)
 

@@ -250,20 +250,20 @@ def structure_test(
 
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
-    sample = drawn(source, max_samples, n_clusters, seed, scale=scale, unit=False)
+    sample = drawn(source, max_samples, MIN_COMPLETE, seed, scale=scale, unit=False)
     lift = [find_lift(view.rows, view.nonnegative) is not None for view in sample.views]
     complete = sample.present.all(axis=0)
-    rows = [
-        coordinates(view.rows[complete], view.nonnegative and not is_lifted)
-        for view, is_lifted in zip(sample.views, lift, strict=True)
-    ]
-    n = len(rows[0])
+    n = np.count_nonzero(complete)
     if n < MIN_COMPLETE:
         raise ValueError(
             f"{counted(n, 'sample')} of {len(sample.samples)} with all views: at least "
             f"{MIN_COMPLETE} are needed"
         )
     check_clusters(n_clusters, n)
+    rows = [
+        coordinates(view.rows[complete], view.nonnegative and not is_lifted)
+        for view, is_lifted in zip(sample.views, lift, strict=True)
+    ]
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)
     rows = [X[order] for X in rows]

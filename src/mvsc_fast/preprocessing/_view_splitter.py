@@ -219,5 +219,5 @@ def _encoded(part):
 def _call(name, function, part, X):
     try:
         return function(part, X)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+    except Exception as error:  # tables of other packages, and transformers, have their own
         raise ValueError(f"{view_title(name)}: {error}") from error

@@ -95,7 +95,7 @@ def spectral_labels(
         Result of `spectral_embedding`, whose errors and warnings apply.
     """
     n_clusters, n_init = count(n_clusters, "n_clusters"), count(n_init, "n_init")
-    check_seed(random_state, "random_state")
+    random_state = check_seed(random_state, "random_state")
     S = check_affinity(S, "S")
     check_clusters(n_clusters, S.shape[0])
     return normalized_cut(S, n_clusters, n_init=n_init, random_state=random_state)

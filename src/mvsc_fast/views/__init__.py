@@ -130,7 +130,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
             raise InvalidParameterError(
                 f"{view_title(name)} is neither a pandas DataFrame nor AnnData"
             )
-        if len(duplicates := repeated(frame.index)) or frame.index.hasnans:
+        if len(duplicates := repeated(frame.index)) or frame.index.to_frame().isna().any(axis=None):
             raise ValueError(
                 f"rows of {view_title(name)} need one id each, but ids are missing or occur more "
                 f"than once: {shown(*duplicates)}"
@@ -217,7 +217,7 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
         check_same_index(frame.index, labelled_mask.index, "mask", "X")
     if rows.dtype != bool or rows.shape != values.shape[:1]:
         raise InvalidParameterError(
-            f"mask must be one boolean for each of {counted(len(values), 'row')}, got "
+            f"mask must be one boolean for each of {counted(values.shape[0], 'row')}, got "
             f"{rows.dtype} of shape {rows.shape}"
         )
     # A sparse view marks a row by one NaN, as it would else be dense: that of a row below it.

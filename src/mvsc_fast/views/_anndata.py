@@ -30,7 +30,7 @@ def unpacked(views):
         views = views.mod if same else from_anndata(views)
     else:
         views = split_by_type(views)
-    # Data frames and some sparse matrices have keys, but a shape as well.
+    # Data frames and sparse matrices, some of which are dicts, have keys and a shape.
     has_names = hasattr(views, "keys") and not hasattr(views, "shape")
     return {name: views[name] for name in views} if has_names else views
 
@@ -47,6 +47,8 @@ def split_by_type(data):
 
 def read_anndata(X, use="X"):
     """The `Frame` of ``X``, a layer or an entry of ``obsm`` of an AnnData object."""
+    if not is_anndata(X):
+        raise InvalidParameterError(f"expected AnnData, got {type(X).__name__}")
     if (use == "X" and X.X is not None) or use in X.layers:
         values, columns = X.X if use == "X" else X.layers[use], list(X.var_names)
     elif use in X.obsm:

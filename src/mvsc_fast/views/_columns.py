@@ -27,7 +27,7 @@ NO_FEATURES = frozenset(
 def in_order(X, names):
     """Views of a dict in the order of fit; other views as given."""
     X = unpacked(X)
-    if not isinstance(X, dict):
+    if type(X) is not dict:
         return X
     if set(X) != set(names):
         raise ValueError(
@@ -40,7 +40,7 @@ def with_absent(X, names, n_features):
     """Views of new samples, with NaN for a view that is None or absent from a dict."""
     X = unpacked(X)
     X = list(X) if isinstance(X, (Iterator, ValuesView)) else X
-    if isinstance(X, dict):
+    if type(X) is dict:
         X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | X, names)
         matrices = list(X.values())
     else:
@@ -57,7 +57,7 @@ def with_absent(X, names, n_features):
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)
     ]
-    return dict(zip(names, tables, strict=True)) if isinstance(X, dict) else tables
+    return dict(zip(names, tables, strict=True)) if type(X) is dict else tables
 
 
 def column_attributes(columns):

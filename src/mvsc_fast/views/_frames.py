@@ -1,5 +1,6 @@
 """Data frames as matrices, and comparison of their columns and ids."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -59,12 +60,15 @@ def as_numbers(X, title):
 
 def _numbers(X):
     options = {"ensure_2d": False, "allow_nd": True, "ensure_all_finite": False}
-    return check_array(X, **options, ensure_min_samples=0)
+    values = check_array(X, **options, ensure_min_samples=0)
+    return values.astype(float) if values.dtype == object else values
 
 
 def _first_refused(X):
     """The first column of a table that has an entry that is no number, for a message."""
-    values = np.asarray(X, dtype=object)
+    values = np.empty(0)
+    with suppress(*REFUSED):  # of parts of different shapes
+        values = np.asarray(X, dtype=object)
     if values.ndim == 2:
         names = getattr(X, "columns", range(values.shape[1]))
         for name, column in zip(names, values.T, strict=True):

@@ -64,7 +64,7 @@ def listed_views(views):
         and views.size == sum(map(_is_matrix, views.flat))
     ):  # cells of MATLAB, as SciPy reads them
         views = list(views.flat)
-    if isinstance(views, dict):
+    if type(views) is dict:
         matrices = list(views.items())
     elif isinstance(views, (Iterator, ValuesView)):
         matrices = list(enumerate(views))

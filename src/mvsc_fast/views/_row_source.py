@@ -16,8 +16,8 @@ MIN_ROWS = 128  # minimum number of rows of a block, because reading fewer is in
 
 
 def is_dask(view):
-    """Whether a view is a collection of Dask; a data frame may have a column of this name."""
-    return hasattr(type(view), "__dask_graph__")
+    """Whether a view is an array of Dask; a data frame may have columns of these names."""
+    return hasattr(type(view), "__dask_graph__") and hasattr(type(view), "chunks")
 
 
 def is_stored(view):
