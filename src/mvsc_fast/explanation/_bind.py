@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.parameters import check_estimator
 from ..views._columns import check_columns, in_order
 from ..views._facts import check_facts, summarise
-from ..views._lift import find_lift
+from ..views._lift import find_lift, lifted
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import filled, presence, spread
@@ -134,7 +134,7 @@ def bind_views(model, views):
         source=source,
         views=rows,
         present=presence(unscaled),
-        lifted=[X if lift is None else lift(X) for X, lift in zip(in_units, lifts, strict=True)],
+        lifted=list(map(lifted, in_units, lifts)),
         lifts=lifts,
     )
 
@@ -170,8 +170,7 @@ def _check_labels(model, views, labels):
 
 def sample_ids(views):
     """Index of the first pandas frame or names of the first AnnData among views, or None."""
-    if isinstance(views, Mapping):
-        views = list(views.values())
-    views = views if isinstance(views, (list, tuple)) else [views]
+    if not isinstance(views, (list, tuple)):
+        views = views.values() if isinstance(views, Mapping) else [views]
     indexes = (X.index if hasattr(X, "iloc") else getattr(X, "obs_names", None) for X in views)
     return next((np.asarray(index) for index in indexes if index is not None), None)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._utils.threads import limited
 from .._utils.types import Scale, Views
 from .._utils.validation import check_labels
-from ..views._lift import find_lift
+from ..views._lift import find_lift, lifted
 from ..views._read import read_views
 from ..views._sample import drawn
 from ..views._scaling import check_scale
@@ -85,10 +85,8 @@ def label_predictability(
     # The views go through the steps of a fit. Samples without any view cannot be predicted, and the
     # canonical order makes the scores independent of the order of the samples.
     sample = drawn(source, n, 1, 0, scale=scale, unit=False)
-    rows = []
-    for view in sample.views:
-        lift = find_lift(view.rows, view.nonnegative)
-        rows.append(view.rows if lift is None else lift(view.rows))
+    lifts = [find_lift(view.rows, view.nonnegative) for view in sample.views]
+    rows = [lifted(view.rows, lift) for view, lift in zip(sample.views, lifts, strict=True)]
     judge, order = judge_of(rows)
     samples = sample.samples[order]
     numbered = [np.unique(row[samples], return_inverse=True)[1] for row in numbered]

@@ -96,7 +96,7 @@ class RecoveryClusterer(TensorClusterer):
     def _scaled(self, source):
         if not self._precomputed:
             return super()._scaled(source)
-        return source.views, [None] * len(source)
+        return source.views, [None] * len(source.views)
 
     @property
     def _precomputed(self):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._utils.messages import counted
 from .._utils.parameters import InvalidParameterError, check_flag, check_option
 from .._utils.types import Frames, View, Views
-from .._utils.validation import check_finite
+from .._utils.validation import check_finite, index_of
 from ._anndata import from_anndata, is_anndata
 from ._facts import check_facts, summarise
 from ._frames import check_same_index, is_sparse_frame, repeated, shown, view_title
@@ -63,7 +63,7 @@ def loaded(source, *, missing=False):
     # What was stored elsewhere is checked after it was read, as everything else.
     memory = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
     memory.facts = facts = summarise(0, memory.views)
-    for i, X in enumerate([] if missing else memory):
+    for i, X in enumerate([] if missing else memory.views):
         # Whole missing rows are told apart from single missing cells, because the remedy differs.
         if n_missing := facts.n_missing[i]:
             raise ValueError(
@@ -203,18 +203,16 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
     array([0.60534851,        nan, 1.        ])
     """
     frame: Any = X
-    labelled_mask: Any = mask
     values = read_view(X, "X").values
     check_matrix(values, "X")
     if is_dask(values) or is_stored(values):
         raise ValueError(f"X is a {type(X).__name__}: write NaN into rows of views in files")
     values = values.astype(np.result_type(values.dtype, np.float32), copy=False)
+    if hasattr(X, "iloc") and (mask_index := index_of(mask)) is not None:
+        check_same_index(frame.index, mask_index, "mask", "X")
     if mask is None:
-        rows = zero_or_missing_rows(values) & ~missing_rows(values)
-    else:
-        rows = np.asarray(mask)
-    if hasattr(mask, "iloc") and hasattr(X, "iloc"):
-        check_same_index(frame.index, labelled_mask.index, "mask", "X")
+        mask = zero_or_missing_rows(values) & ~missing_rows(values)
+    rows = np.asarray(mask)
     if rows.dtype != bool or rows.shape != values.shape[:1]:
         raise InvalidParameterError(
             f"mask must be one boolean for each of {counted(values.shape[0], 'row')}, got "
@@ -223,8 +221,7 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
     # A sparse view marks a row by one NaN, as it would else be dense: that of a row below it.
     if scipy.sparse.issparse(values):
         n, d = values.shape
-        nan = np.full(1, np.nan, dtype=values.dtype)
-        below = scipy.sparse.csr_array((nan, ([0], [0])), shape=(1, d))
+        below = scipy.sparse.csr_array(([np.nan], ([0], [0])), shape=(1, d), dtype=values.dtype)
         stacked = scipy.sparse.vstack([values, below], format="csr")
         values = stacked[np.where(rows, n, np.arange(n))]
     else:

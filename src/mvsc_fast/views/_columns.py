@@ -62,10 +62,8 @@ def with_absent(X, names, n_features):
 
 def column_attributes(columns):
     """``feature_names_in_`` of a model fitted on several views, if any view has column names."""
-    if all(names is None for names in columns):
-        return {}
-    arrays = [None if names is None else np.array(names, dtype=object) for names in columns]
-    return {"feature_names_in_": arrays}
+    arrays = [names and np.array(names, dtype=object) for names in columns]
+    return {"feature_names_in_": arrays} if any(columns) else {}
 
 
 def has_names_by_view(model):
@@ -90,9 +88,8 @@ def check_columns(model, source):
     source : RowSource
     """
     unnamed = []
-    for name, columns, expected, view in zip(
-        model.view_names_in_, source.columns, fitted_columns(model), source.views, strict=False
-    ):
+    parts = model.view_names_in_, source.columns, fitted_columns(model), source.views
+    for name, columns, expected, view in zip(*parts, strict=False):
         # A matrix that repeats one number is a view that `with_absent` made.
         is_absent = getattr(view, "strides", None) == (0, 0)
         if expected is None or is_absent:
@@ -147,7 +144,7 @@ def warn_of_columns(views):
         warn_user(
             f"a few columns make up most of the squared length of rows: {', '.join(uneven)}. "
             'Similarities hardly depend on the others: scale columns with scale="standard", or '
-            "--scale standard of mvsc-fast cluster",
+            "--scale standard of mvsc-fast cluster"
         )
 
 

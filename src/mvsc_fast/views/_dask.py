@@ -28,11 +28,11 @@ class DaskSource(RowSource):
 
     is_lazy = True
 
-    def __init__(self, views, rows=None, *, titles, **about):
+    def __init__(self, views, **about):
         arrays = [view for view in views if is_dask(view)]
         if any(np.isnan(view.shape).any() for view in arrays):
             raise ValueError("chunks of unknown size: call view.compute_chunk_sizes() first")
-        super().__init__(views, rows, titles=titles, **about)
+        super().__init__(views, **about)
         self.chunks = arrays[0].chunks[0]
         if any(view.chunks != (self.chunks, (view.shape[1],)) for view in arrays):
             raise ValueError(
@@ -47,11 +47,11 @@ class DaskSource(RowSource):
             for view in views
         ]
 
-    def sum(self, function, *args):
-        """Sum of the results of all blocks."""
-        call = methodcaller("sum", function, *args)
+    def sum(self, function, *args, join=operator.add):
+        """As `RowSource.sum`, of all partitions."""
+        call = methodcaller("sum", function, *args, join=join)
         tasks = [task for task, count in zip(self._tasks(call), self.chunks, strict=True) if count]
-        return functools.reduce(operator.add, dask.compute(*tasks))
+        return functools.reduce(join, dask.compute(*tasks))
 
     def per_row(self, function, dtype, *args):
         """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
@@ -60,12 +60,9 @@ class DaskSource(RowSource):
         # scattered data are not.
         call = methodcaller("per_row", function, dtype, *args)
         tasks = self._tasks(dask.delayed(call, pure=False, traverse=False))
-        return da.concatenate(
-            [
-                da.from_delayed(task, shape=(count, *dtype.shape), dtype=dtype.base)
-                for task, count in zip(tasks, self.chunks, strict=True)
-            ]
-        )
+        parts = zip(tasks, self.chunks, strict=True)
+        rows = [da.from_delayed(task, (count, *dtype.shape), dtype.base) for task, count in parts]
+        return da.concatenate(rows)
 
     def _parts(self, indices):
         """As `RowSource._parts`, of all partitions at a time."""
@@ -105,5 +102,7 @@ def _of_partition(blocks, first, count, about, call):
         checked_block(block, title, first, (count, d))
         for block, title, d in zip(blocks, titles, n_features, strict=True)
     ]
+    source = RowSource(checked, titles=titles)
+    source.rows, source.first, source.scalings = rows, first, scalings
     with limit_threads():
-        return call(RowSource(checked, rows, first, titles=titles).scaled(scalings))
+        return call(source)

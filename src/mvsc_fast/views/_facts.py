@@ -7,7 +7,7 @@ import scipy.sparse
 
 from .._kernels import scan_cells
 from .._utils.messages import counted, warn_user
-from .._utils.validation import first_cell, not_finite, shown_cell
+from .._utils.validation import first_cell, shown_cell
 from ._frames import shown
 from ._rows import missing_rows, zero_or_missing_rows
 
@@ -69,9 +69,7 @@ def summarised(source, log=None):
     facts = source.sum(summarise)
     check_facts(facts, source.titles, source.columns)
     # Cells can be filled if they are few; those of missing rows do not count.
-    shares = facts.n_cells / np.maximum(
-        (facts.n_samples - facts.n_missing) * np.array(source.n_features), 1
-    )
+    shares = facts.n_cells / np.maximum((facts.n_samples - facts.n_missing) * source.n_features, 1)
     for share, title in zip(shares, source.titles, strict=True):
         if share > MAX_MISSING:
             raise ValueError(
@@ -95,18 +93,9 @@ def summarise(first, views):
         lacks_all = np.logical_and.reduce(missing)
         is_zero = np.logical_and.reduce(blank) & ~lacks_all
         lost, zeros = first + np.flatnonzero(lacks_all), first + np.flatnonzero(is_zero)
-    return Facts(
-        views[0].shape[0],
-        least,
-        largest,
-        n_zero,
-        n_missing,
-        n_cells,
-        is_partial,
-        lost,
-        zeros,
-        bad=None if is_finite else _first_bad(first, views),
-    )
+    bad = None if is_finite else _first_bad(first, views)
+    counts = n_zero, n_missing, n_cells
+    return Facts(views[0].shape[0], least, largest, *counts, is_partial, lost, zeros, bad)
 
 
 def _view_facts(X):
@@ -153,7 +142,7 @@ def _first_bad(first, views):
     for i, X in enumerate(views):
         sparse = scipy.sparse.issparse(X)
         rows = np.flatnonzero(~missing_rows(X)) if sparse else np.arange(X.shape[0])
-        cell = first_cell(X[rows] if sparse else X, not_finite if sparse else np.isinf)
+        cell = first_cell(X[rows]) if sparse else first_cell(X, np.isinf)
         if cell is not None:
             row = int(rows[cell[0]])
             return i, first + row, cell[1], float(X[row, cell[1]])

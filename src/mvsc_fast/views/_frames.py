@@ -81,10 +81,8 @@ def _first_refused(X):
 
 def shown(*names):
     """Names for a message, truncated after the third; NumPy's scalars as Python's."""
-    text = ", ".join(
-        [repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]]
-    )
-    return text if len(names) <= SHOWN else f"{text}, ... ({len(names)} in all)"
+    texts = [repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]]
+    return ", ".join(texts if len(names) <= SHOWN else [*texts, f"... ({len(names)} in all)"])
 
 
 def view_title(name):
@@ -127,8 +125,7 @@ def check_same_index(first, index, title, other_title):
 
 def check_same_columns(title, columns, fitted):
     """Raise ValueError if a view does not have the columns of fit in the same order."""
-    columns, fitted = list(columns), list(fitted)
-    if columns == fitted:
+    if columns == list(fitted):
         return
     # Which columns are too many or too few tells more than two long lists.
     lack = only_in(columns, title, fitted, "fit")

@@ -66,6 +66,11 @@ def fit_lift(X):
     return centre_rows(_known_rows(X))[2] if count_varying(X) else None
 
 
+def lifted(X, lift):
+    """A view as a fit sees it, by its `Lift`; as it is if this is None."""
+    return X if lift is None else lift(X)
+
+
 def find_lift(X, nonnegative=None):
     """The `Lift` of a view that has few columns, and rows of like directions like lengths.
 

@@ -33,20 +33,13 @@ def read_views(X, *, min_samples=2):
     titles = [view_title(name) for name in names] if listed else ["X"]
     tables = [read_view(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
     values = [table.values for table in tables]
-    about = {
-        "titles": titles,
-        "names": names,
-        "columns": [text_names(table.columns) for table in tables],
-        "index": _common_index(tables, titles),
-        "listed": listed,
-    }
+    columns = [text_names(table.columns) for table in tables]
+    index = _common_index(tables, titles)
     # One Dask array among the views makes all of them lazy.
+    Source = RowSource
     if any(map(is_dask, values)):
-        from ._dask import DaskSource
-
-        source = DaskSource(values, **about)
-    else:
-        source = RowSource(values, **about)
+        from ._dask import DaskSource as Source
+    source = Source(values, titles=titles, names=names, columns=columns, index=index, listed=listed)
     if source.n_samples < min_samples:
         raise ValueError(
             f"{titles[0]}: found array with {source.n_samples} sample(s) (shape="
@@ -58,11 +51,8 @@ def read_views(X, *, min_samples=2):
 def listed_views(views):
     """The pairs (name, matrix) of all views, and False if a single matrix was given."""
     views = unpacked(views)
-    if (
-        isinstance(views, np.ndarray)
-        and views.dtype == object
-        and views.size == sum(map(_is_matrix, views.flat))
-    ):  # cells of MATLAB, as SciPy reads them
+    is_cells = isinstance(views, np.ndarray) and views.dtype == object
+    if is_cells and all(map(_is_matrix, views.flat)):  # of MATLAB, as SciPy reads them
         views = list(views.flat)
     if type(views) is dict:
         matrices = list(views.items())

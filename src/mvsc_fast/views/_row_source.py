@@ -3,7 +3,6 @@
 import copy
 import functools
 import operator
-from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse
@@ -34,28 +33,17 @@ def is_stored(view):
     )
 
 
-class RowSource(Sequence):
+class RowSource:
     """Views whose rows are read in blocks of a bounded size, never all at once.
 
-    It is also a sequence of the views: arrays, csr matrices, memory maps, and other objects with a
+    Its ``views`` are arrays, csr matrices, memory maps, and other objects with a
     shape, a dtype and slices, such as HDF5 data sets and zarr arrays. `read_views` makes it from
     the views of a user.
     """
 
     is_lazy = False  # whether rows are read when results are computed, perhaps elsewhere
 
-    def __init__(
-        self,
-        views,
-        rows=None,
-        first=0,
-        *,
-        titles=None,
-        names=None,
-        columns=None,
-        index=None,
-        listed=True,
-    ):
+    def __init__(self, views, *, titles=None, names=None, columns=None, index=None, listed=True):
         self.views = views
         self.titles = titles or [f"view {i}" for i in range(len(views))]  # for messages
         self.names = list(range(len(views))) if names is None else names  # keys of a mapping
@@ -77,16 +65,11 @@ class RowSource(Sequence):
         # One type for all views, the smallest that keeps what they have.
         single = all(view.dtype == np.float32 for view in views)
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        self.rows = rows or block_rows(self.n_features)  # of a block
-        self.first = first  # index of the first row, if this source is a part of another
+        parts = BLOCK_BYTES // (8 * sum(self.n_features) * MIN_ROWS)
+        self.rows = int(min(BLOCK, max(1, parts) * MIN_ROWS))  # of a block
+        self.first = 0  # index of the first row, if this source is a part of another
         self.scalings = [None] * len(views)  # see `scaled`
         self.facts = None  # of all rows, if they are in memory and were checked
-
-    def __len__(self):
-        return len(self.views)
-
-    def __getitem__(self, i):
-        return self.views[i]
 
     def scaled(self, scalings):
         """A source of the same rows in the units of scalings, of which each may be None."""
@@ -104,9 +87,9 @@ class RowSource(Sequence):
             blocks = [self._read(i, rows) for i in range(len(self.views))]
             yield function(self.first + rows.start, blocks, *args)
 
-    def sum(self, function, *args):
-        """Sum of the results of `map`, added in order."""
-        return functools.reduce(operator.add, self.map(function, *args))
+    def sum(self, function, *args, join=operator.add):
+        """Sum of the results of `map`, added in order, or as ``join`` combines them."""
+        return functools.reduce(join, self.map(function, *args))
 
     def per_row(self, function, dtype, *args):
         """The results of `map` as one array; ``dtype`` may have a shape, that of one row."""
@@ -165,12 +148,6 @@ class RowSource(Sequence):
             part = part.astype(self.dtype, copy=False)
         scaling = self.scalings[i]
         return part if scaling is None else scaling(part)
-
-
-def block_rows(n_features):
-    """Number of rows of a block."""
-    parts = BLOCK_BYTES // (8 * sum(n_features) * MIN_ROWS)
-    return int(min(BLOCK, max(1, parts) * MIN_ROWS))
 
 
 def check_matrix(X, title):

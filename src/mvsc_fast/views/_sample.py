@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 from .._utils.messages import counted, warn_user
 from ._columns import warn_of_columns
 from ._facts import summarised
-from ._lift import Lift, find_lift
+from ._lift import Lift, find_lift, lifted
 from ._rows import SMALL_BLOCK, dense, filled, is_constant, mean_row, presence, spread
 from ._scaling import ColumnScaling, fit_scalings
 from ._view_rows import ViewRows, nonzero_columns, with_data
@@ -140,7 +140,7 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
             position=i,
             name=source.names[i],
             columns=source.columns[i],
-            rows=X if lift is None else lift(X),
+            rows=lifted(X, lift),
             present=present,
             mean_row=mean,
             nonnegative=nonnegative and lift is None,
@@ -314,13 +314,9 @@ def equal_samples(views, keys):
 def _are_equal(X, rows):
     """Whether the directions of some rows equal those of the next rows."""
     first, second = X[rows], X[rows + 1]
-    distance = abs(_directions(first) - _directions(second)).max(axis=1)
-    if scipy.sparse.issparse(X):
-        distance = distance.toarray().ravel()
-        differs = np.not_equal(*(np.isnan(part.sum(axis=1)) for part in (first, second)))
-    else:
-        differs = (np.isnan(first) != np.isnan(second)).any(axis=1)
-    return (distance < 64 * np.finfo(X.dtype).eps) & ~differs
+    distance = dense(abs(_directions(first) - _directions(second)).max(axis=1), None).ravel()
+    is_missing = [np.isnan(rows.sum(axis=1)) for rows in (first, second)]
+    return (distance < 64 * np.finfo(X.dtype).eps) & np.equal(*is_missing)
 
 
 def warn_of_few(equal, n_clusters):

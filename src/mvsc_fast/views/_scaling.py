@@ -46,16 +46,6 @@ class ColumnScaling(NamedTuple):
         return scaled
 
 
-class Limits(NamedTuple):
-    """Smallest and largest values of the columns of all views; those of two blocks are joined."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-    def __add__(self, other):
-        return Limits(np.fmin(self.low, other.low), np.fmax(self.high, other.high))
-
-
 def fit_scalings(source, scale, facts):
     """The `ColumnScaling` of every view, so that the squares of its entries can be represented.
 
@@ -83,7 +73,7 @@ def fit_scalings(source, scale, facts):
     # Values are rounded to units so small, and to integers so few, that their sums are exact.
     bits = SUM_BITS - source.n_samples.bit_length()
     ends = np.cumsum(source.n_features)[:-1]
-    low, high = np.nan_to_num(source.sum(_limits))
+    low, high = np.nan_to_num(source.sum(_limits, join=np.fmax)) * [[-1.0], [1.0]]
 
     def means_of(centres, power):
         """Means of ``((x - centre) / 2^exponent) ** power``, exponents, and which are sparse."""
@@ -117,9 +107,9 @@ def _powers(largest, n_features, dtype):
 
 
 def _limits(first, views):
-    """The `Limits` of one block."""
-    low, high = zip(*map(column_limits, views), strict=True)
-    return Limits(np.concatenate(low, dtype=np.float64), np.concatenate(high, dtype=np.float64))
+    """Minus the smallest, and the largest value of each column of one block, of shape (2, d)."""
+    low, high = map(np.concatenate, zip(*map(column_limits, views), strict=True))
+    return np.array([-low, high], dtype=np.float64)
 
 
 def _unit_sums(first, views, centres, exponents, bits, power):

@@ -78,7 +78,11 @@ class ViewRows:
     @property
     def centred(self):
         """C, the unit rows of Z - mean(Z), of shape (n, r), float32."""
-        return centred(self.roots, self.mean)
+        offsets = self.roots - self.mean
+        lengths = row_norms(offsets)
+        lengths[lengths <= MIN_OFFSET] = np.inf  # rounding errors become zeros
+        offsets /= lengths[:, None]
+        return offsets
 
     def in_all_columns(self, A, axis):
         """An array with an entry for each of ``columns`` along an axis, and zeros for others."""
@@ -90,8 +94,7 @@ class ViewRows:
 
     def forget(self):
         """Delete the arrays that new samples do not need."""
-        for name in ("roots", "_unit", "_X"):
-            vars(self).pop(name, None)
+        del self.roots, self._unit, self._X
 
 
 def _unit_roots(X, rooted):
@@ -117,15 +120,6 @@ def unit_rows(X):
     lengths = row_norms(X)
     is_positive = lengths > np.sqrt(np.finfo(X.dtype).tiny)
     return X / np.where(is_positive, lengths, np.inf)[:, None]
-
-
-def centred(X, mean=None):
-    """Unit rows X minus their mean row, scaled to unit length; rounding errors become zeros."""
-    offsets = X - (row_mean(X) if mean is None else mean)
-    lengths = row_norms(offsets)
-    lengths[lengths <= MIN_OFFSET] = np.inf
-    offsets /= lengths[:, None]
-    return offsets
 
 
 def row_mean(X):
@@ -339,6 +333,5 @@ def leading_map(U, r):
     squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
     is_leading = squares > 1e-10 * squares[0]
     is_leading[0] = True  # rows of zeros have a direction as well
-    return B @ (vectors[:, is_leading] / np.sqrt(np.maximum(squares[is_leading], 1e-30))).astype(
-        np.float32
-    )
+    lengths = np.sqrt(np.maximum(squares[is_leading], 1e-30))
+    return B @ (vectors[:, is_leading] / lengths).astype(np.float32)
