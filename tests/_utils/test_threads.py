@@ -207,7 +207,7 @@ def test_default_threads_are_the_cpus_shared_by_fits(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_keeps_to_one_thread(monkeypatch):
-    monkeypatch.setattr(threads, "_in_forked_child", True)
+    monkeypatch.setattr(threads, "_pid", -1)
     with threadpoolctl.threadpool_limits(2, user_api="openmp"):
         assert threads.resolve_threads(4) == threads.resolve_threads() == 1
 

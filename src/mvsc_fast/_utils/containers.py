@@ -5,11 +5,7 @@ from itertools import chain
 import numpy as np
 import scipy.sparse
 
-COMPRESSED = {
-    "csr": scipy.sparse.csr_array,
-    "csc": scipy.sparse.csc_array,
-    "bsr": scipy.sparse.bsr_array,
-}
+COMPRESSED = ("csr", "csc", "bsr")
 
 
 def checked_csr(X, what):
@@ -81,7 +77,7 @@ def _compressed(X):
     if len(X.indices) != len(data):
         raise ValueError("indices and data have different lengths")
     parts = data[: indptr[-1]], indices, indptr
-    return COMPRESSED[X.format](parts, shape=X.shape)
+    return getattr(scipy.sparse, f"{X.format}_array")(parts, shape=X.shape)
 
 
 def _from_diagonals(X):

@@ -87,8 +87,7 @@ def check_flag(value, name):
 def check_type(value, name, kind):
     """``value``, which must be an instance of a class."""
     if not isinstance(value, kind):
-        words = f"{kind.__name__}, got {type(value).__name__}"
-        raise InvalidParameterError(f"{name} must be a {words}")
+        raise InvalidParameterError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
     return value
 
 

@@ -180,8 +180,7 @@ def text_table(columns, text_columns=()):
 
 def paragraph(text):
     """A sentence or more, wrapped and indented."""
-    indent = {"initial_indent": "  ", "subsequent_indent": "  "}
-    return fill(text, WIDTH, break_on_hyphens=False, **indent)
+    return fill(text, WIDTH, break_on_hyphens=False, initial_indent="  ", subsequent_indent="  ")
 
 
 def html_lines(lines):

@@ -12,20 +12,29 @@ class IterationState:
 
     If the callback returns True, the iterations stop. Callbacks of estimators are also called at
     the start of every stage.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of this iteration, from 1; 0 at the start of a stage of an estimator.
+    residual : float
+        Residual, which is compared with ``tol``; NaN if there is none.
+    seconds : float
+        Time since the start of the solver or of the fit.
+    block : int, default=0
+        Number of the independent block of samples that is solved; 0 if there is only one.
+    stage : str, default="solve"
+        Name of the stage of an estimator; always "solve" for functions.
+    total : int, optional
+        Maximum number of iterations; None if the stage has no iterations.
     """
 
     iteration: int
-    """Number of this iteration, from 1; 0 at the start of a stage of an estimator."""
     residual: float
-    """Residual, which is compared with ``tol``; NaN if there is none."""
     seconds: float
-    """Time since the start of the solver or of the fit."""
     block: int = 0
-    """Number of the independent block of samples that is solved; 0 if there is only one."""
     stage: str = "solve"
-    """Name of the stage of an estimator; always "solve" for functions."""
     total: int | None = None
-    """Maximum number of iterations; None if the stage has no iterations."""
 
 
 class Progress:

@@ -47,18 +47,12 @@ FUNCTIONS = {
 PER_THREAD = ("mkl", "openmp")  # one setting for each thread; a single one in Visual C++'s OpenMP
 AFFIXES = [(prefix, suffix) for prefix in ("", "scipy_") for suffix in ("", "64_", "_64")]
 
-_in_forked_child = False
+_pid = os.getpid()  # of the process that imported the package
 _n_modules = 0  # number of modules at the last search for libraries
 
 
-def _after_fork():
-    global _in_forked_child
-    _in_forked_child = True
-    leave_for_other_threads()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=leave_for_other_threads)
 
 
 def _find_libraries():
@@ -99,7 +93,7 @@ def resolve_threads(n_threads=None):
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)
-    if n_threads == 1 or _in_forked_child:  # which OpenMP's threads do not survive
+    if n_threads == 1 or os.getpid() != _pid:  # which OpenMP's threads do not survive
         return 1
     cpus = joblib.cpu_count()
     if n_threads is None:

@@ -49,20 +49,14 @@ def check_finite(X, what, columns=None):
         return
     counts = {"NaN": np.count_nonzero(np.isnan(values)), "infinite": np.isinf(values).sum()}
     kinds = [counted(count, f"{kind} value") for kind, count in counts.items() if count]
-    cell = first_cell(X, not_finite)
+    cell = shown_cell(*first_cell(X), columns)
     raise ValueError(
-        f"{what} contains {' and '.join(kinds)}, the first in "
-        f"{shown_cell(cell[0], cell[-1], columns)}: impute or remove them first"
+        f"{what} contains {' and '.join(kinds)}, the first in {cell}: impute or remove them first"
     )
 
 
-def not_finite(values):
-    """Mask of NaN and infinite entries."""
-    return ~np.isfinite(values)
-
-
-def first_cell(X, is_bad):
-    """Indices of the first entry of an array or sparse matrix with ``is_bad``, or None."""
+def first_cell(X, is_bad=lambda values: ~np.isfinite(values)):
+    """Indices of the first entry of a matrix that is bad, by default not finite, or None."""
     if hasattr(X, "tocsr"):
         A = X.tocoo()
         bad = is_bad(A.data)
@@ -135,10 +129,8 @@ def check_similarities(W, *, nonnegative=False, name="W", sparse=False):
     slices, titles = _slices(W, name)
     dtype = _float_type(slices, name)
     if sparse:
-        slices = [scipy.sparse.csr_array(A, dtype=dtype) for A in slices]
-        return [
-            _similarities(A, title, nonnegative) for A, title in zip(slices, titles, strict=True)
-        ]
+        pairs = zip([scipy.sparse.csr_array(A, dtype=dtype) for A in slices], titles, strict=True)
+        return [_similarities(A, title, nonnegative) for A, title in pairs]
     check_slice_size(slices[0].shape[0], name)
     if isinstance(slices, np.ndarray):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
