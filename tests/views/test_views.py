@@ -211,7 +211,7 @@ def test_align(frames):
     assert outer[0].isna().all(axis=1).sum() == 10 and outer[1].isna().all(axis=1).sum() == 20
     arrays = check_views(outer, missing=True)
     np.testing.assert_array_equal(arrays[1][20:30], frames["b"][20:30])
-    pairs = pd.MultiIndex.from_product([[1, 2], "ab"])
+    pairs = pd.MultiIndex.from_product([[1, 2], ["a", "b"]])
     both = align([pd.DataFrame(X[:4], pairs), pd.DataFrame(X[:3], pairs[:3])], join="inner")
     assert list(both[0].index) == list(pairs[:3])
     with pytest.raises(ValueError, match="view 1 .* more than once: 'id39'"):

@@ -365,13 +365,9 @@ def _certainty_part(fit, samples, uncertain, evidence):
 
 def _view_part(table):
     """How far the clusters follow each view, and the views each other."""
-    sentences = [
-        "support: how far the clusters follow the view's own neighbors; large in noise, too."
-    ]
-    if "agreement" in table:
-        sentences.append(
-            "agreement: the largest with another view, in standard deviations above chance."
-        )
+    support = "support: how far the clusters follow the view's own neighbors; large in noise, too."
+    agreement = "agreement: the largest with another view, in standard deviations above chance."
+    sentences = [support, agreement] if "agreement" in table else [support]
     draw = partial(draw_bars, table["view"], table["support"], "agreement with the clusters")
     pictures = {"Support of each view for the clusters": draw}
     return Part("Views", table, sentences, pictures)

@@ -87,12 +87,10 @@ def find_markers(fit, n_top):
     # Statistics of all features, side by side.
     c, blocks = len(fit.clusters), []
     for X, has in zip(fit.views, fit.present, strict=True):
-        X, codes = X[has], fit.codes[has]
+        X, codes, n = X[has], fit.codes[has], has.sum()
         X = X.tocsc() if scipy.sparse.issparse(X) else X
-        member = scipy.sparse.csr_array(
-            (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(c, len(codes))
-        )
-        for part in gen_batches(X.shape[1], max(1, MAX_ENTRIES // max(1, len(codes)))):
+        member = scipy.sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(c, n))
+        for part in gen_batches(X.shape[1], max(1, MAX_ENTRIES // max(1, n))):
             blocks.append(_compare(dense(X[:, part]), member))
     mean, overall, effect = (np.hstack(parts) for parts in zip(*blocks, strict=True))
 

@@ -52,18 +52,9 @@ class LandmarkFeatures:
             least = np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)
             scale = np.maximum(scale, least).astype(np.float32)
             kernel = kernel + np.exp(-squares / (scale[:, None].astype(np.float64) * scale))
-            self._views.append(
-                {
-                    "input": i,
-                    "n_features": L.shape[1],
-                    "d": L.shape[1],
-                    "form": ROWS_MAPPED,
-                    "least_scale": least,
-                    "mean": view.mean,
-                    "landmarks": L,
-                    "scales": scale,
-                }
-            )
+            d = L.shape[1]
+            entry = {"input": i, "n_features": d, "d": d, "form": ROWS_MAPPED, "least_scale": least}
+            self._views.append(entry | {"mean": view.mean, "landmarks": L, "scales": scale})
         self._kernel = kernel / len(rows)
         # A pivoted Cholesky factor drops redundant landmarks; the inverse of the factor of the
         # others maps kernels to features.
@@ -107,17 +98,10 @@ class LandmarkFeatures:
         widths = np.zeros((n_inputs, 2), dtype=np.int64)
         for view in records:
             widths[view["input"], 0] = view["n_features"]
-        head = {
-            "n_inputs": n_inputs,
-            "n_clusters": kernel_coefficients.shape[1],
-            "n_landmarks": len(self.landmarks),
-            "scale_neighbors": SCALE_RANK,
-            "widths": widths,
-            "names": np.zeros(n_inputs, np.uint8),
-            "names_size": n_inputs,
-            "kernel_coefficients": panels(kernel_coefficients),
-        }
-        return pack(head, records)
+        head = {"n_inputs": n_inputs, "n_clusters": kernel_coefficients.shape[1]}
+        head |= {"n_landmarks": len(self.landmarks), "scale_neighbors": SCALE_RANK}
+        head |= {"widths": widths, "names": np.zeros(n_inputs, np.uint8), "names_size": n_inputs}
+        return pack(head | {"kernel_coefficients": panels(kernel_coefficients)}, records)
 
     def predictor(self, B, steps, limits=None):
         """The `Predictor` of labels by the coefficients B of features.

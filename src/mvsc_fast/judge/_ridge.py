@@ -163,12 +163,10 @@ class LeaveOneOutRidge:
         gram = F.T @ F
         gram[np.diag_indices(d)] += g
         # A symmetric matrix is its own transpose, and that is in LAPACK's order.
-        self._factor = scipy.linalg.cholesky(
-            gram.T, lower=True, overwrite_a=True, check_finite=False
-        )
+        factor = scipy.linalg.cholesky(gram.T, lower=True, overwrite_a=True, check_finite=False)
         # Leverages are the diagonal of F (F^T F + g I)^-1 F^T.
-        (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (self._factor,))
-        inverse = lower_inverse(self._factor)
+        (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (factor,))
+        self._factor, inverse = factor, lower_inverse(factor)
         leverage = np.empty(n, dtype=np.float32)
         for rows in gen_batches(n, SMALL_BLOCK):
             U = trmm(np.float32(1), inverse, F[rows].T, lower=1)
@@ -286,19 +284,16 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     for _ in range(REFINEMENTS):
         previous = labellings[changing]
         proposed = np.array(ridge.predicted(previous, n_clusters, votes))
-        accepted = (proposed != previous).any(axis=1) & (
-            _n_distinct(proposed) == _n_distinct(previous)
-        )
+        accepted = (proposed != previous).any(axis=1)
+        accepted &= _n_distinct(proposed) == _n_distinct(previous)
         changing = changing[accepted]
         if len(changing) == 0:
             break
         labellings[changing] = proposed[accepted]
     # A small group may dissolve on the way, which a lower modularity shows.
     moved = np.flatnonzero((labellings != unrefined).any(axis=1))
-    before, after = (
-        corrected_modularity(affinity, stage[moved], n_clusters)
-        for stage in (unrefined, labellings)
-    )
+    stages = unrefined[moved], labellings[moved]
+    before, after = (corrected_modularity(affinity, stage, n_clusters) for stage in stages)
     worse = moved[after < before - ROUNDING]
     labellings[worse] = unrefined[worse]
     return labellings

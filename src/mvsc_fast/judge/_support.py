@@ -10,13 +10,7 @@ from .._utils.messages import counted, warn_user
 from ..similarity._dense import ridge_slice
 from ..views._rows import is_constant, presence, spread
 from ..views._sample import canonical_order
-from ..views._view_rows import (
-    ViewRows,
-    imputed,
-    in_canonical_columns,
-    nonzero_columns,
-    unit_rows,
-)
+from ..views._view_rows import ViewRows, imputed, in_canonical_columns, nonzero_columns, unit_rows
 from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
@@ -154,11 +148,9 @@ def compare_graphs(graphs):
         has_both = graphs.present[i] & graphs.present[j]
         if has_both.sum() < (MIN_COMMON if has_both.all() else MIN_SAMPLES):
             continue  # too few samples for a decision
-        pair = []
-        for k in (i, j):
-            rows = has_both[graphs.present[k]]
-            pair.append(graphs.graphs[k][np.ix_(rows, rows)])
-        z[i, j] = z[j, i] = permutation_z(*pair)
+        rows = [np.flatnonzero(has_both[graphs.present[k]]) for k in (i, j)]
+        A, B = (graphs.graphs[k][np.ix_(r, r)] for k, r in zip((i, j), rows, strict=True))
+        z[i, j] = z[j, i] = permutation_z(A, B)
     return z
 
 
@@ -204,7 +196,7 @@ def helpful_views(views, indices, agreement, samples):
     if len(noise) == len(indices):
         warn_user(
             "no view agrees with another view, nor do two halves of the columns of a view: "
-            "the labels may be arbitrary",
+            "the labels may be arbitrary"
         )
         return indices, True
     if noise:
@@ -214,14 +206,14 @@ def helpful_views(views, indices, agreement, samples):
         )
         warn_user(
             f"excluded as noise, both z below {MIN_Z:g}: {excluded}. Use "
-            'view_selection="all" to keep every view',
+            'view_selection="all" to keep every view'
         )
     # Structure that no other view shows may be real, or come from another order of the samples.
     if suspected and len(indices) - len(noise) > 1:
         suspects = ", ".join(f"view {views[i].name!r} (z {across[i]:.1f})" for i in suspected)
         warn_user(
             f"no other view agrees with {suspects}: kept, but check that all views describe "
-            "the same samples in the same order",
+            "the same samples in the same order"
         )
     return [i for i in indices if i not in noise], False
 

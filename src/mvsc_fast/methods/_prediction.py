@@ -73,12 +73,7 @@ class SavedPredictor:
     n_clusters_: int
     note_: dict[str, Any]
 
-    def __init__(
-        self,
-        path: str | PathLike[str],
-        *,
-        n_threads: int | None = None,
-    ) -> None:
+    def __init__(self, path: str | PathLike[str], *, n_threads: int | None = None) -> None:
         self.path, self.n_threads = path, CHECKS["n_threads"](n_threads, "n_threads")
         try:
             self.predictor_ = Predictor(np.fromfile(fspath(path), dtype=np.uint8))
@@ -133,7 +128,7 @@ class SavedPredictor:
 def _named(X, names):
     """The views of a dict by their names in the fit, of which keys may be the text."""
     X = unpacked(X)
-    if not isinstance(X, dict):
+    if type(X) is not dict:
         return X
     names = {str(name): name for name in names}
     views = {names.get(str(key), key): view for key, view in X.items()}

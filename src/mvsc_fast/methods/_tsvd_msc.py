@@ -13,11 +13,7 @@ from ..solvers._representation import (
     common_coordinates,
     solve_representation,
 )
-from ..solvers._transforms import (
-    ViewTransform,
-    check_view_transform,
-    resolve_view_transform,
-)
+from ..solvers._transforms import ViewTransform, check_view_transform, resolve_view_transform
 from ._representation import RepresentationClusterer, SampleTransformClusterer
 
 

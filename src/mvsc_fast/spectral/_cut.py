@@ -92,15 +92,7 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
     return points[chosen]
 
 
-def assign(
-    embedding,
-    n_clusters,
-    *,
-    order=None,
-    init="k-means++",
-    n_init=20,
-    random_state=None,
-):
+def assign(embedding, n_clusters, *, order=None, init="k-means++", n_init=20, random_state=None):
     """k-means labels of the rows of an embedding.
 
     If there are more than 20 000 rows, k-means runs on a subsample of this size, evenly spaced in
