@@ -107,8 +107,7 @@ def test_a_map_has_at_most_a_thousand_samples_and_forty_names():
     assert len(plot_embedding(X, labels).texts) == 0
     assert len(plot_embedding(X, labels % 40).texts) == 40
     ax = plot_embedding(np.column_stack([X, X])[:1001], np.arange(1001) % 2)
-    sizes = [len(group.get_offsets()) for group in ax.collections]
-    assert sizes == [251, 250]  # of samples in an order of period two
+    assert [len(group.get_offsets()) for group in ax.collections] == [251, 250]
 
 
 def test_the_look_of_a_group_is_its_own():

@@ -65,9 +65,7 @@ def add_parser(commands):
     parser.set_defaults(run=run)
     add_input(parser)
     add = parser.add_argument
-    names = (
-        "features, as age,blood_* or '!sex'; repeat it, as NAMES or VIEW=NAMES, for several views"
-    )
+    names = "features, as age,blood_* or '!sex'; repeat it, also as VIEW=NAMES, for several views"
     add("--columns", metavar="NAMES", action="append", help=names)
     add("--join", choices=("inner", "outer"), help="samples with an id in all files, or in any")
     add("--scale", choices=("standard",), help="scale columns to mean 0 and standard deviation 1")
@@ -76,18 +74,10 @@ def add_parser(commands):
     add("--method", choices=ESTIMATORS, metavar="NAME", default="consensus-tlrr", help=METHODS)
     add("--seed", metavar="N", type=int, default=0, help="seed of random numbers; default: 0")
     add("--evidence", action="store_true", help="test whether there is more structure than noise")
-    add(
-        "--labels",
-        metavar="FILE",
-        help="table of labels (.csv), or a copy of the .h5ad or .h5mu with them",
-    )
+    add("--labels", metavar="FILE", help="labels (.csv), or a copy of the .h5ad or .h5mu with them")
     add("--certainty", action="store_true", help="also write how certain each label is")
     add("--report", metavar="FILE", help="explain the result in a page (.html) or a text")
-    add(
-        "--scores",
-        metavar="LABELS",
-        help="known labels: a table, or the name of an array or column",
-    )
+    add("--scores", metavar="LABELS", help="known labels: a table, or name of an array or column")
     add("--save", metavar="MODEL", help="save the model for mvsc-fast predict and for C (.mvsc)")
 
 

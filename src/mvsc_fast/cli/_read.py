@@ -160,6 +160,8 @@ def _matched(views, join, note):
         sizes = {name: X.shape[0] for name, X in views.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"files without ids have different numbers of samples: {sizes}")
+        if len(views) > 1:
+            note("the files have no ids: rows are matched by position")
         return views, None
     # Other ids are an error, unless the user has said which samples to keep.
     (first_name, first), *others = ids.items()

@@ -148,10 +148,9 @@ def _check_ids(ids, name):
     wrong = (ids.duplicated() | (ids == "")).to_numpy()
     if wrong.any():
         row = wrong.argmax()
-        raise ValueError(
-            f"the column of ids {name!r} has {ids.iloc[row]!r} in row {row + 1}, which is empty or "
-            "in a row before: name another column with --id-column, or none"
-        )
+        what = f"has {ids.iloc[row]!r} before, and again" if ids.iloc[row] else "is empty"
+        place = f"the column of ids {name!r} {what} in row {row + 1}"
+        raise ValueError(f"{place}: name another column with --id-column, or none")
 
 
 def nearest(absent, names):
@@ -205,9 +204,8 @@ def numbers(frame, decimal=None, is_turned=False):
             cell = str(column.iloc[row])
             sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
             where = f"row {row + 1}{sample} of column {name!r}"
-            remedy = (
-                "remove the row" if is_turned else f"exclude the column with --columns '!{name}'"
-            )
+            exclusion = f"exclude the column with --columns '!{name}'"
+            remedy = "remove the row" if is_turned else exclusion
             if frame.shape[1] == 1:
                 remedy = "name the separator of columns with --sep"
             elif cell.count(",") == 1:
