@@ -376,9 +376,12 @@ def test_copies_of_fitted_samples_are_like_them_and_others_as_without_copies(see
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # nothing but noise
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
-def test_the_order_of_views_and_columns_and_zeros_change_no_bit_of_the_graph(form):
+@pytest.mark.parametrize("n_words", [None, 4])  # counts, or samples of which many have equal keys
+def test_the_order_of_views_and_columns_and_zeros_change_no_bit_of_the_graph(form, n_words):
     rng = np.random.RandomState(0)
     views = [rng.poisson(rng.gamma(0.4, size=d), (150, d)).astype(float) for d in (40, 90, 200)]
+    if n_words:
+        views = [1.0 * (np.argsort(rng.random_sample(X.shape)) < n_words) for X in views]
     shuffled = [X[:, rng.permutation(X.shape[1])] for X in views]
     changed = [np.insert(X, [0, 7, 7], 0, axis=1) for X in shuffled[::-1]]
     expected = ConsensusTLRR(3, random_state=0).fit([form(X) for X in views])

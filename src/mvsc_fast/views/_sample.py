@@ -202,8 +202,8 @@ def _of_block(first, views, function, *args):
 def canonical_order(views, keys=None):
     """An order of the samples that depends on their contents alone.
 
-    Samples are sorted by `row_keys`, and those of equal keys by their cosines with a random
-    direction, so that samples with both in common are equal in all views.
+    Samples are sorted by `row_keys`, and those of equal keys by their cosines with further
+    directions, so that samples with all in common are equal in all views.
 
     Parameters
     ----------
@@ -217,11 +217,18 @@ def canonical_order(views, keys=None):
     ndarray of shape (n,) of int
     """
     keys = row_keys(views) if keys is None else keys
-    if len(np.unique(keys)) == len(keys):
+    ranks = np.unique(keys, return_inverse=True)[1]
+    if ranks.max() == len(keys) - 1:
         return np.argsort(keys)
+    # The next direction is the mean of the rows weighted by their ranks so far, while it tells
+    # samples apart. The last one is random, and depends on the order of the columns.
+    n_before = 0
+    while ranks.max() > n_before:
+        n_before, further = ranks.max(), row_keys(views, direction_sums(views, ranks))
+        ranks = np.unique([ranks, further], axis=1, return_inverse=True)[1].ravel()
     width = sum(X.shape[1] for X in views)
     random = np.random.RandomState(0).standard_normal(width) * 2.0**SUM_BITS
-    return np.lexsort([row_keys(views, random), keys])
+    return np.lexsort([row_keys(views, random), ranks])
 
 
 def row_keys(views, sums=None):
@@ -247,10 +254,11 @@ def row_keys(views, sums=None):
     return keys
 
 
-def direction_sums(views):
+def direction_sums(views, weights=None):
     """Sums of the columns of the rows divided by their lengths, in units of 2^-30.
 
     They are sums of integers, and thus the same for all orders and blocks of the samples.
+    ``weights`` of the samples are integers, by default 1.
 
     Returns
     -------
@@ -262,7 +270,10 @@ def direction_sums(views):
         for rows in _batches(X):
             # Integers make sums exact, and so independent of the order of rows and blocks.
             units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS)
-            total += units.sum(axis=0).astype(np.int64)
+            if weights is None:
+                total += units.sum(axis=0).astype(np.int64)
+            else:
+                total += weights[rows] @ units.astype(np.int64)
         sums.append(total)
     return np.concatenate(sums)
 
