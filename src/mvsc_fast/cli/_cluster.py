@@ -48,7 +48,7 @@ def add_input(parser):
     ids = "column of ids, or none; repeat it if files differ"
     add("--id-column", metavar="NAME", action="append", help=ids)
     add("--sep", metavar="C", help="separator of columns in texts, such as ';'")
-    add("--decimal", choices=(".", ","), help="decimal mark in tables; default: .")
+    add("--decimal", choices=(".", ","), metavar="C", help="decimal mark, . or ,")
     add("--transpose", action="store_true", help="samples are columns of the tables or arrays")
     add("--views", metavar="NAMES", help="arrays that are views, as X1,X2 or rna=X_pca,prot=X")
 

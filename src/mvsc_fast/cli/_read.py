@@ -42,6 +42,8 @@ def check_options(files, options, labels=None):
     for name, is_used in uses.items():
         if getattr(options, name) and not is_used:
             raise ValueError(f"--{name.replace('_', '-')} has no use for {' '.join(files)}")
+    if options.transpose and options.id_column == ["none"]:
+        raise ValueError("--id-column none: with --transpose, the header has the ids")
 
 
 def read(files, options, note, *, truth=None, columns=None):

@@ -102,8 +102,8 @@ def _header_of_equal_rows(path, sep):
         sizes.pop()
     for number, size in enumerate(sizes, 1):
         if size != len(names):
-            cells = f"{size} cells, and the header has {len(names)}"
-            raise ValueError(f"row {number} below the header has {cells}: is --sep right?")
+            cells = f"has {size} cells, and the header has {len(names)}: is --sep right?"
+            raise ValueError(f"row {number} below the header {cells if size else 'is empty'}")
     return names
 
 
@@ -208,7 +208,7 @@ def numbers(frame, decimal=None, is_turned=False):
             remedy = "remove the row" if is_turned else exclusion
             if frame.shape[1] == 1:
                 remedy = "name the separator of columns with --sep"
-            elif cell.count(",") == 1:
+            elif cell.count(",") == 1 and decimal != ",":
                 remedy += ", or name a decimal comma with --decimal ,"
             raise ValueError(f"{where} is {cell[:40]!r}, not a number: {remedy}")
     return frame.assign(**converted) if converted else frame

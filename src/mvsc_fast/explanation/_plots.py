@@ -84,8 +84,9 @@ def plot_embedding(embedding: ArrayLike, labels: ArrayLike, *, ax: Axes | None =
     Parameters
     ----------
     embedding : ndarray of shape (n, k)
-        Embedding, such as ``embedding_`` of an estimator. Of more than 1000 samples, every k-th is
-        laid out. Two columns are drawn as they are, such as a layout of umap-learn.
+        Embedding, such as ``embedding_`` of an estimator. Of more than 1000 samples, every k-th in
+        the order of the groups is laid out. Two columns are drawn as they are, such as a layout of
+        umap-learn.
     labels : array-like of shape (n,)
         Group of each sample, shown by colour and marker. At most 40 groups are named, in the map.
     ax : matplotlib.axes.Axes, optional

@@ -31,8 +31,8 @@ def unpacked(views):
     else:
         views = split_by_type(views)
     # Data frames and sparse matrices, some of which are dicts, have keys and a shape.
-    has_names = hasattr(views, "keys") and not hasattr(views, "shape")
-    return {name: views[name] for name in views} if has_names else views
+    has_names = hasattr(type(views), "keys") and not hasattr(type(views), "shape")
+    return {name: views[name] for name in views.keys()} if has_names else views
 
 
 def split_by_type(data):

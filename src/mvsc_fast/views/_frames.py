@@ -61,7 +61,9 @@ def as_numbers(X, title):
 def _numbers(X):
     options = {"ensure_2d": False, "allow_nd": True, "ensure_all_finite": False}
     values = check_array(X, **options, ensure_min_samples=0)
-    return values.astype(float) if values.dtype == object else values
+    if values.dtype == object:  # such as categories, and what scikit-learn before 1.7 leaves
+        values = check_array(X, dtype=np.float64, **options, ensure_min_samples=0)
+    return values
 
 
 def _first_refused(X):

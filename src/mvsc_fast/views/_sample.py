@@ -17,6 +17,7 @@ from ._view_rows import ViewRows, nonzero_columns, with_data
 
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
 SUM_BITS = 30  # after the point, of directions that are summed exactly
+MAX_DIRECTIONS = 8  # by contents; a chain of samples would need half as many as it has samples
 MIN_PRESENT = 2  # minimum number of drawn samples that have a view
 MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
 # A view has continuous columns if there are ten values in each; this is of use in few columns.
@@ -223,7 +224,9 @@ def canonical_order(views, keys=None):
     # The next direction is the mean of the rows weighted by their ranks so far, while it tells
     # samples apart. The last one is random, and depends on the order of the columns.
     n_before = 0
-    while ranks.max() > n_before:
+    for _ in range(MAX_DIRECTIONS):
+        if not n_before < ranks.max() < len(keys) - 1:
+            break
         n_before, further = ranks.max(), row_keys(views, direction_sums(views, ranks))
         ranks = np.unique([ranks, further], axis=1, return_inverse=True)[1].ravel()
     width = sum(X.shape[1] for X in views)
