@@ -99,9 +99,8 @@ def tabulate_views(fit):
     agreement = getattr(fit.model, "view_agreement_", np.full((1, 1), np.nan))
     if np.isfinite(agreement).any():  # NaN if views were not compared
         columns["agreement"] = np.fmax.reduce(agreement, axis=1)
-    # What to know of single views, if there is anything.
+    # What to know of single views, if there is anything: NumPy 1 has no numpy.any of texts.
     weak = np.where(np.asarray(support) < MIN_SUPPORT, "hardly followed by the clusters", "")
     excluded = ~np.isin(np.arange(len(fit.names)), fit.used)
     remarks = np.where(excluded, "excluded, see the warnings of the fit", weak)
-    has_remark = any(remarks)  # NumPy 1 has no numpy.any of texts
-    return Table(columns | ({"remark": remarks} if has_remark else {}))
+    return Table(columns | ({"remark": remarks} if any(remarks) else {}))

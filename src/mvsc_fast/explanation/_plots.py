@@ -13,10 +13,11 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from .._utils.containers import checked_csr
 from .._utils.figures import COLORS, MARKERS, add_scale, group_names, name_ticks, new_figure
 from .._utils.threads import limited
 from .._utils.types import View
-from .._utils.validation import check_tensor
+from .._utils.validation import check_finite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +33,8 @@ def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Ax
     Parameters
     ----------
     S : array-like or sparse array of shape (n, n)
-        If there are more than 120 samples, means over blocks of about
-        n / 120 samples are shown. A quarter of the blocks with entries have the brightest colour.
+        If there are more than 120 samples, means over blocks of about n / 120 samples are shown. A
+        quarter of the blocks with entries have the brightest colour.
     labels : array-like of shape (n,)
         Group of each sample. Groups are sorted in ascending order; lines mark their ends.
     ax : matplotlib.axes.Axes, optional
@@ -45,9 +46,12 @@ def plot_similarity(S: View, labels: ArrayLike, *, ax: Axes | None = None) -> Ax
     Raises
     ------
     ValueError
-        If the matrix has a wrong shape, or the labels do not match its rows.
+        If the matrix has a wrong shape or NaN, or the labels do not match its rows.
     """
-    (S,) = check_tensor([S], "S")
+    S = checked_csr(S, "S") if scipy.sparse.issparse(S) else np.asarray(S)
+    if S.ndim != 2 or S.shape[0] != S.shape[1]:
+        raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
+    check_finite(S, "S")
     check_consistent_length(labels, S)
     names, codes = np.unique(column_or_1d(labels), return_inverse=True)
     # Single samples would be smaller than a pixel.

@@ -89,8 +89,7 @@ class SavedPredictor:
         self.n_features_per_view_ = n_features
         self.n_features_in_ = sum(n_features)
         self.n_clusters_ = self.predictor_.model.n_clusters
-        for name, value in column_attributes(columns).items():
-            setattr(self, name, value)
+        vars(self).update(column_attributes(columns))
 
     def __repr__(self) -> str:
         return f"SavedPredictor({str(self.path)!r})"
