@@ -41,7 +41,11 @@ def check_integer(value, name, minimum):
 def check_number(value, name, low=None, high=None, *, open_interval=False):
     """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    value = _as_float(_require(is_number, value, name, "a number"))
+    _require(is_number, value, name, "a number")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise InvalidParameterError(f"{name} is too large for a number") from None
     sign = "" if open_interval else "="
     if low is not None and (value < low or (open_interval and value == low)):
         raise InvalidParameterError(f"{name} == {value}, must be >{sign} {low}")
@@ -50,14 +54,6 @@ def check_number(value, name, low=None, high=None, *, open_interval=False):
     if not np.isfinite(value):
         raise InvalidParameterError(f"{name} == {value}, must be a finite number")
     return value
-
-
-def _as_float(value):
-    """A real number as a float, which is infinite if it is too large."""
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
 
 
 def check_numbers(values, name, count, low=None, high=None):
@@ -86,9 +82,7 @@ def check_flag(value, name):
 
 def check_type(value, name, kind):
     """``value``, which must be an instance of a class."""
-    if not isinstance(value, kind):
-        raise InvalidParameterError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
-    return value
+    return _require(isinstance(value, kind), value, name, f"a {kind.__name__}")
 
 
 def check_estimator(value, name):

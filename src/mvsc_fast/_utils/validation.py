@@ -80,12 +80,7 @@ def check_slice_size(n, what):
         )
 
 
-def check_memory(
-    needed,
-    what,
-    way_out="pass float32 input, which needs half of it, or a sparser W, which splits into smaller "
-    "blocks, or cluster a subsample",
-):
+def check_memory(needed, what, way_out):
     """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
     available = available_memory()
     if needed > available:

@@ -33,11 +33,9 @@ def check_options(files, options, labels=None):
         if kind_of(file) not in (*TABLES, *WHOLE, ".npy"):
             raise ValueError(f"{file}: expected {KINDS}")
     kinds = set(map(kind_of, files))
-    has_table = bool(kinds.intersection(TABLES))
-    tables = {*kinds, labels and kind_of(labels)}.intersection(TABLES)
-    is_read, has_text = bool(tables), bool(tables.intersection(TEXT))
-    uses = {"columns": has_table, "join": has_table, "sep": has_text, "decimal": is_read}
-    uses["id_column"] = is_read or options.id_column == ["none"]
+    views, tables = kinds.intersection(TABLES), {*kinds, kind_of(labels or "")}.intersection(TABLES)
+    uses = {"columns": views, "join": views, "sep": tables.intersection(TEXT), "decimal": tables}
+    uses["id_column"] = tables or options.id_column == ["none"]
     uses |= {"views": kinds.intersection(WHOLE), "transpose": not kinds.intersection(CELLS)}
     for name, is_used in uses.items():
         if getattr(options, name) and not is_used:

@@ -152,7 +152,9 @@ def solve(
         blocks.n_tubes = screening.n_tubes
     _check(tlrr_workspace(v, n, data.itemsize, &problem.options, known, &needed), data,
            problem.options.lam)
-    check_memory(needed + data.nbytes, f"tlrr on {v} views of {n} samples")
+    check_memory(needed + data.nbytes, f"tlrr on {v} views of {n} samples",
+                 "pass float32 input, which needs half of it, or a sparser W, which splits into "
+                 "smaller blocks, or cluster a subsample")
     work, L = np.empty(needed, dtype=np.int8), np.empty_like(data)
     cdef void *workspace = memory(work, np.int8)
     cdef void *out = memory(L, data.dtype)
