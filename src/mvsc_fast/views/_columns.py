@@ -8,7 +8,7 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from ._anndata import unpacked
-from ._frames import check_same_columns, shown, view_title
+from ._frames import only_in, shown, view_title
 from ._rows import is_constant, spread
 from ._view_rows import unit_rows
 
@@ -91,13 +91,18 @@ def check_columns(model, source):
     parts = model.view_names_in_, source.columns, fitted_columns(model), source.views
     for name, columns, expected, view in zip(*parts, strict=False):
         # A matrix that repeats one number is a view that `with_absent` made.
-        is_absent = getattr(view, "strides", None) == (0, 0)
-        if expected is None or is_absent:
+        if expected is None or getattr(view, "strides", None) == (0, 0):
             continue
+        title = view_title(name)
         if columns is None:
-            unnamed.append(view_title(name))
-        else:
-            check_same_columns(view_title(name), columns, expected)
+            unnamed.append(title)
+        elif columns != list(expected):
+            # Which columns are too many or too few tells more than two long lists.
+            lack = only_in(columns, title, expected, "fit")
+            raise ValueError(
+                f"the columns of {title} are not those of fit ({lack or 'in another order'}): pass "
+                "frame[columns] with the columns of feature_names_in_"
+            )
     if unnamed and (source.listed or has_names_by_view(model)):  # else scikit-learn warns
         warn_user(
             f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "

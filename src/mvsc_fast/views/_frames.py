@@ -18,6 +18,12 @@ class Frame(NamedTuple):
     columns: list | None = None
     index: object = None  # type: ignore[assignment]
 
+    @property
+    def text_columns(self):
+        """The names of the columns if all of them are strings, as in scikit-learn, else None."""
+        are_texts = self.columns is not None and all(isinstance(c, str) for c in self.columns)
+        return list(self.columns) if are_texts else None
+
 
 def is_frame(X):
     """Whether X is a data frame of pandas or polars, or another table that they can read."""
@@ -92,12 +98,6 @@ def view_title(name):
     return f"view {shown(name)}"
 
 
-def text_names(columns):
-    """Names of columns if all of them are strings, as in scikit-learn, else None."""
-    are_texts = columns is not None and all(isinstance(name, str) for name in columns)
-    return list(columns) if are_texts else None
-
-
 def repeated(index):
     """The distinct ids that a pandas index contains more than once."""
     return index[index.duplicated()].unique()
@@ -122,16 +122,4 @@ def check_same_index(first, index, title, other_title):
         f"the rows of {title} and {other_title} have different ids "
         f"({lack or 'in another order, or some more than once'}): align them by "
         "mvsc_fast.views.align, or give both the same index"
-    )
-
-
-def check_same_columns(title, columns, fitted):
-    """Raise ValueError if a view does not have the columns of fit in the same order."""
-    if columns == list(fitted):
-        return
-    # Which columns are too many or too few tells more than two long lists.
-    lack = only_in(columns, title, fitted, "fit")
-    raise ValueError(
-        f"the columns of {title} are not those of fit ({lack or 'in another order'}): pass "
-        "frame[columns] with the columns of feature_names_in_"
     )

@@ -8,15 +8,7 @@ import scipy.sparse
 
 from .._utils.containers import check_container, checked_csr
 from ._anndata import is_anndata, read_anndata, unpacked
-from ._frames import (
-    Frame,
-    as_numbers,
-    check_same_index,
-    is_frame,
-    read_frame,
-    text_names,
-    view_title,
-)
+from ._frames import Frame, as_numbers, check_same_index, is_frame, read_frame, view_title
 from ._row_source import RowSource, is_dask, is_stored
 
 
@@ -33,8 +25,14 @@ def read_views(X, *, min_samples=2):
     titles = [view_title(name) for name in names] if listed else ["X"]
     tables = [read_view(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
     values = [table.values for table in tables]
-    columns = [text_names(table.columns) for table in tables]
-    index = _common_index(tables, titles)
+    columns = [table.text_columns for table in tables]
+    # All data frames have one index, and messages name the first of them.
+    index = first = None
+    for table, title in zip(tables, titles, strict=True):
+        if index is None:
+            index, first = table.index, title
+        elif table.index is not None:
+            check_same_index(index, table.index, title, first)
     # One Dask array among the views makes all of them lazy.
     Source = RowSource
     if any(map(is_dask, values)):
@@ -54,11 +52,10 @@ def listed_views(views):
     is_cells = isinstance(views, np.ndarray) and views.dtype == object
     if is_cells and all(map(_is_matrix, views.flat)):  # of MATLAB, as SciPy reads them
         views = list(views.flat)
+    is_list = isinstance(views, (list, tuple)) and (not views or any(map(_is_matrix, views)))
     if type(views) is dict:
         matrices = list(views.items())
-    elif isinstance(views, (Iterator, ValuesView)):
-        matrices = list(enumerate(views))
-    elif isinstance(views, (list, tuple)) and (len(views) == 0 or any(map(_is_matrix, views))):
+    elif is_list or isinstance(views, (Iterator, ValuesView)):
         matrices = list(enumerate(views))
     else:
         return [(0, views)], False
@@ -104,12 +101,3 @@ def _matrix(X, title):
     for part in X if isinstance(X, (list, tuple)) else [X]:
         check_container(part, title)
     return as_numbers(X, title)
-
-
-def _common_index(tables, titles):
-    """The index that all data frames share, or None."""
-    pairs = zip(tables, titles, strict=True)
-    indexed = [(table.index, title) for table, title in pairs if table.index is not None]
-    for index, other in indexed[1:]:
-        check_same_index(indexed[0][0], index, other, indexed[0][1])
-    return indexed[0][0] if indexed else None
