@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, count_varying, dense, spread
+from ._rows import BLOCK, column_limits, count_varying, dense, spread
 
 # Views are lifted if the lengths of their rows tell something about the clusters: those of nearest
 # directions are then alike. Correlations with negative entries: groups of unequal size .5 to .8,
@@ -63,7 +63,7 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    return centre_rows(_known_rows(X))[2] if count_varying(X) else None
+    return centre_rows(X)[2] if count_varying(X) else None
 
 
 def lifted(X, lift):
@@ -90,8 +90,7 @@ def find_lift(X, nonnegative=None):
     d = count_varying(X)
     if d == 0 or d > MAX_LIFTED_COLUMNS:
         return None
-    X = _known_rows(X)
-    nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
+    nonnegative = column_limits(X)[0].min() >= 0 if nonnegative is None else nonnegative
     if nonnegative and d > ALWAYS_LIFTED_COLUMNS:
         return None
     rows, lengths, lift = centre_rows(X)
@@ -139,14 +138,13 @@ def correlation_of_lengths(X, lengths):
     return float(np.corrcoef(lengths, means)[0, 1])
 
 
-def _known_rows(X):
-    """An array of the rows of a view that are not missing."""
-    X = dense(X)
-    return X[~np.isnan(X.sum(axis=1))]
-
-
 def centre_rows(X):
-    """Rows minus their centre, their lengths, and the `Lift`, of an array that is not constant."""
+    """Rows minus their centre, their lengths, and the `Lift`, of a view that is not constant.
+
+    Missing rows are left out.
+    """
+    X = dense(X)
+    X = X[~np.isnan(X.sum(axis=1))]
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
     near = slice(None)

@@ -25,15 +25,6 @@ def _stored(X, chosen):
     return np.diff(np.append(0, np.cumsum(chosen))[X.indptr])
 
 
-def incomplete_rows(X):
-    """Mask of the rows of an array that contain NaN, of shape (n,)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        rows = np.isnan(X.sum(axis=1))  # also if infinite values cancel
-    if rows.any():
-        rows[rows] = np.isnan(X[rows]).any(axis=1)
-    return rows
-
-
 def presence(views):
     """Mask of the samples that have each view, of shape (v, n).
 
@@ -42,9 +33,8 @@ def presence(views):
     views : list of ndarray or csr_matrix of shape (n, d_i)
         Views in which no row is partially NaN.
     """
-    return np.array(
-        [~(missing_rows(X) if scipy.sparse.issparse(X) else np.isnan(X[:, 0])) for X in views]
-    )
+    missing = [missing_rows(X) if scipy.sparse.issparse(X) else np.isnan(X[:, 0]) for X in views]
+    return ~np.array(missing)
 
 
 def zero_or_missing_rows(X):
@@ -84,8 +74,10 @@ def filled(X, mean=None):
     """
     if scipy.sparse.issparse(X):
         return X
-    rows = np.flatnonzero(incomplete_rows(X))
-    rows = rows[~np.isnan(X[rows]).all(axis=1)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = np.flatnonzero(np.isnan(X.sum(axis=1)))  # also if infinite values cancel
+    gaps = np.isnan(X[rows])
+    rows = rows[gaps.any(axis=1) & ~gaps.all(axis=1)]
     if len(rows) == 0:
         return X
     mean = mean_row(X) if mean is None else mean

@@ -86,10 +86,9 @@ class ViewRows:
 
     def in_all_columns(self, A, axis):
         """An array with an entry for each of ``columns`` along an axis, and zeros for others."""
-        shape = list(A.shape)
-        shape[axis] = self.n_features
+        shape = (*A.shape[:axis], self.n_features, *A.shape[axis + 1 :])
         out = np.zeros(shape, dtype=A.dtype)
-        out[(slice(None),) * axis + (self.columns,)] = A
+        out.swapaxes(0, axis)[self.columns] = A.swapaxes(0, axis)
         return out
 
     def forget(self):
@@ -144,10 +143,7 @@ def imputed(views, present):
         return views
     # Each view contributes centred unit rows; samples that lack it contribute zeros.
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
-    means = [
-        np.asarray(U.mean(axis=0)).ravel() if U.shape[0] else np.zeros(U.shape[1], dtype=U.dtype)
-        for U in units
-    ]
+    means = [np.ravel(U.mean(axis=0)) if U.shape[0] else 0.0 for U in units]
     rank = [np.cumsum(has) - 1 for has in present]
 
     def regressors(i, samples):
