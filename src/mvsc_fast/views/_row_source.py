@@ -1,11 +1,11 @@
 """Aligned rows of all views, block by block, wherever the views are kept."""
 
-import copy
 import functools
 import operator
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import gen_batches
 
 from .._utils.containers import check_container, checked_csr
 from ._rows import BLOCK
@@ -68,14 +68,8 @@ class RowSource:
         parts = BLOCK_BYTES // (8 * sum(self.n_features) * MIN_ROWS)
         self.rows = int(min(BLOCK, max(1, parts) * MIN_ROWS))  # of a block
         self.first = 0  # index of the first row, if this source is a part of another
-        self.scalings = [None] * len(views)  # see `scaled`
+        self.scalings = [None] * len(views)  # of rows that are read; None for no change
         self.facts = None  # of all rows, if they are in memory and were checked
-
-    def scaled(self, scalings):
-        """A source of the same rows in the units of scalings, of which each may be None."""
-        source = copy.copy(self)
-        source.scalings = scalings
-        return source
 
     def map(self, function, *args):
         """Yield ``function(first, blocks, *args)`` for every block of rows, in order.
@@ -83,7 +77,7 @@ class RowSource:
         ``first`` is the index of the block's first row, and ``blocks`` are its rows in every view,
         C-contiguous arrays or csr matrices of ``dtype``.
         """
-        for rows in self._blocks():
+        for rows in gen_batches(self.n_samples, self.rows):
             blocks = [self._read(i, rows) for i in range(len(self.views))]
             yield function(self.first + rows.start, blocks, *args)
 
@@ -94,24 +88,20 @@ class RowSource:
     def per_row(self, function, dtype, *args):
         """The results of `map` as one array; ``dtype`` may have a shape, that of one row."""
         out = np.empty(self.n_samples, dtype=dtype)
-        for rows, values in zip(self._blocks(), self.map(function, *args), strict=True):
+        blocks = gen_batches(self.n_samples, self.rows)
+        for rows, values in zip(blocks, self.map(function, *args), strict=True):
             out[rows] = values
         return out
 
     def take(self, indices):
-        """The rows of every view with the given indices, in this order."""
+        """The rows of every view with the given indices, which ascend."""
         if not any(self._stored):
-            return [self._plain(i, view[indices]) for i, view in enumerate(self.views)]
-        # Stored views are read once, in ascending order, and rows are put back into the one asked
-        # for.
-        order = np.argsort(indices)
-        parts = self._parts(np.asarray(indices)[order])
-        back = np.argsort(order)
-        return [_stacked(part)[back] for part in zip(*parts, strict=True)]
+            return [self._read(i, indices) for i in range(len(self.views))]
+        return [_stacked(parts) for parts in zip(*self._parts(indices), strict=True)]
 
     def _parts(self, indices):
         """Yield rows of every view with ascending indices, block by block."""
-        for rows in self._blocks():
+        for rows in gen_batches(self.n_samples, self.rows):
             low, high = np.searchsorted(indices, [rows.start, rows.stop])
             if low < high:
                 chosen = indices[low:high] - rows.start
@@ -124,24 +114,19 @@ class RowSource:
     def load(self):
         """All rows of every view; those in memory and of this type are not copied."""
         return [
-            self._read(i, slice(0, self.n_samples)) if stored else self._plain(i, view)
-            for i, (view, stored) in enumerate(zip(self.views, self._stored, strict=True))
+            self._read(i, slice(0, self.n_samples) if stored else None)
+            for i, stored in enumerate(self._stored)
         ]
 
-    def _blocks(self):
-        for start in range(0, self.n_samples, self.rows):
-            yield slice(start, min(start + self.rows, self.n_samples))
-
     def _read(self, i, rows):
-        view = self.views[i]
-        part = view[rows]
+        """Rows of a view as a C-contiguous array or a csr matrix of ``dtype``, and scaled.
+
+        Those of a stored view are a slice, and None is all rows of a view in memory.
+        """
+        part = self.views[i] if rows is None else self.views[i][rows]
         if self._stored[i]:
             shape = rows.stop - rows.start, self.n_features[i]
             part = checked_block(part, self.titles[i], self.first + rows.start, shape)
-        return self._plain(i, part)
-
-    def _plain(self, i, part):
-        """Rows of a view as a C-contiguous array or a csr matrix of ``dtype``, and scaled."""
         if isinstance(part, np.ndarray):
             part = np.ascontiguousarray(part, dtype=self.dtype)
         else:

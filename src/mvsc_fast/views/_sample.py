@@ -1,5 +1,6 @@
 """The samples that are clustered: their facts, their draw, their order and their unit rows."""
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,8 @@ class Drawn(NamedTuple):
         Indices of the samples, and of those that lack all views.
     views : list of DrawnView
         The views that enough of the samples have.
+    present : ndarray of shape (v, m) of bool
+        Which of the samples have each of them.
     equal : ndarray of shape (m,) of int
         See `equal_samples`.
     scalings : list of (ColumnScaling or None)
@@ -88,13 +91,9 @@ class Drawn(NamedTuple):
     samples: np.ndarray
     lost: np.ndarray
     views: list[DrawnView]
+    present: np.ndarray
     equal: np.ndarray
     scalings: list[ColumnScaling | None]
-
-    @property
-    def present(self):
-        """Which of the samples have each view, of shape (v, m)."""
-        return np.array([view.present for view in self.views])
 
 
 def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
@@ -116,18 +115,24 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
 
     # The scaled rows of some samples
     scalings = fit_scalings(source, scale, facts)
+    in_units = copy.copy(source)
+    in_units.scalings = scalings
     if count < len(samples):
-        samples = _uniform_sample(source.scaled(scalings), samples, count, seed)
-    rows = source.scaled(scalings).take(samples)
+        samples = _uniform_sample(in_units, samples, count, seed)
+    rows = in_units.take(samples)
 
     # One view after another: cells are filled, and rows lifted if their lengths matter.
     views = []
     for i, scaling in enumerate(scalings):
         is_centred = scaling is not None and scaling.centres.any()
         X, mean = rows[i], mean_row(rows[i]) * (not is_centred)
-        X = _condensed(filled(X, mean) if facts.is_partial[i] else X)
-        present = presence([X])[0]
         rows[i] = None  # a copy of all views may not fit in memory
+        X = filled(X, mean) if facts.is_partial[i] else X
+        # All steps take less time if a wide array, most of it zeros, becomes a sparse matrix.
+        (n, d), is_sparse = X.shape, scipy.sparse.issparse(X)
+        if d > n and not is_sparse and np.count_nonzero(X) <= MAX_DENSITY * n * d:
+            X = scipy.sparse.csr_array(X)
+        present = presence([X])[0]
         if present.sum() < MIN_PRESENT:
             warn_user(
                 f"excluded, because fewer than {MIN_PRESENT} of the {len(present)} clustered "
@@ -161,7 +166,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
     if unit:
         warn_of_columns([(view.observed, view.name, view.columns, view.lift) for view in views])
     equal = equal_samples([view.rows for view in views], keys[order])
-    return Drawn(samples[order], facts.lost, views, equal, scalings)
+    present = np.array([view.present for view in views])
+    return Drawn(samples[order], facts.lost, views, present, equal, scalings)
 
 
 def _is_continuous(X):
@@ -176,28 +182,15 @@ def _is_continuous(X):
     return bool(1 + is_next.sum(axis=0).min() >= MIN_VALUES)
 
 
-def _condensed(X):
-    """A wide array of zeros, most of all, as a sparse matrix: all steps take a part of the time."""
-    n, d = X.shape
-    if scipy.sparse.issparse(X) or d <= n or np.count_nonzero(X) > MAX_DENSITY * n * d:
-        return X
-    return scipy.sparse.csr_array(X)
-
-
 def _uniform_sample(source, samples, count, seed):
     """Some samples, ascending, drawn in an order that depends on their rows alone."""
     # The draw is made in an order by content, so that the order of rows changes no result.
-    sums = source.sum(_of_block, direction_sums)
-    keys = np.asarray(source.per_row(_of_block, np.float64, row_keys, sums))
+    sums = source.sum(lambda first, views: direction_sums(views))
+    keys = np.asarray(source.per_row(lambda first, views: row_keys(views, sums), np.float64))
     order = np.argsort(keys, kind="stable")
     order = order[np.isin(order, samples)]
     ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
     return np.sort(order[ranks])
-
-
-def _of_block(first, views, function, *args):
-    """A function of the rows of one block, wherever they are."""
-    return function(views, *args)
 
 
 def canonical_order(views, keys=None):
@@ -251,7 +244,8 @@ def row_keys(views, sums=None):
     keys = 0.0
     for X, part in zip(views, np.split(sums, ends), strict=True):
         mean = part / max(1.0, np.linalg.norm(part.astype(np.float64)))
-        cosines = [_row_sums(_directions(X[rows]), mean) for rows in _batches(X)]
+        batches = gen_batches(X.shape[0], SMALL_BLOCK)
+        cosines = [_row_sums(_directions(X[rows]), mean) for rows in batches]
         # Sums of integers do not depend on the order of the views.
         keys = keys + np.rint(np.concatenate(cosines) * 2.0**KEY_BITS)
     return keys
@@ -270,19 +264,12 @@ def direction_sums(views, weights=None):
     sums = []
     for X in views:
         total = np.zeros(X.shape[1], dtype=np.int64)
-        for rows in _batches(X):
+        for rows in gen_batches(X.shape[0], SMALL_BLOCK):
             # Integers make sums exact, and so independent of the order of rows and blocks.
-            units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS)
-            if weights is None:
-                total += units.sum(axis=0).astype(np.int64)
-            else:
-                total += weights[rows] @ units.astype(np.int64)
+            units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS).astype(np.int64)
+            total += units.sum(axis=0) if weights is None else weights[rows] @ units
         sums.append(total)
     return np.concatenate(sums)
-
-
-def _batches(X):
-    return gen_batches(X.shape[0], SMALL_BLOCK)
 
 
 def _directions(X):
