@@ -58,12 +58,14 @@ def test_results_are_those_of_python(folder, path, options, use):
     assert (table("predict", "m.mvsc", path) == written).mean() > 0.97
 
 
-def test_labels_go_into_a_copy_of_the_file(folder, capsys):
+def test_labels_go_into_a_copy_of_the_file(folder, capsys, refused):
     before = (folder / "all.h5mu").read_bytes()
     assert main(["cluster", "all.h5mu", "--clusters", "3", "--labels", "new/out.h5mu"]) == 0
     data = md.read_h5mu("new/out.h5mu")
     assert data.obs["mvsc"].nunique() == 3 and data.obsm["X_mvsc"].shape[0] == 120
     assert capsys.readouterr().out == "" and (folder / "all.h5mu").read_bytes() == before
+    options = ("--clusters", "3", "--labels", "b.h5mu", "--certainty")
+    assert "mvsc_margin" in refused("cluster", "all.h5mu", *options)
 
 
 def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys, refused):

@@ -42,7 +42,7 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
         ("cluster {plain} --clusters 91", "n_clusters=91 is more than the number of samples"),
         ("cluster {plain} --clusters 3 --scores nowhere", "no variable 'nowhere'"),
         ("cluster {plain} --clusters 3 --method snn --save m.mvsc", "--save: snn cannot predict"),
-        ("cluster {plain} --clusters 3 --labels l.tsv", "l.tsv: labels are written as .csv"),
+        ("cluster {plain} --clusters 3 --labels l.tsv", "l.tsv: labels are .csv"),
         ("--foo", "unrecognized arguments: --foo (usage: mvsc-fast --help)"),
         ("clutser", "invalid choice: 'clutser'"),
         ("cluster", "required: FILE"),

@@ -157,6 +157,8 @@ def _checked(args, is_file):
     """The class of the method; raise ValueError for options that cannot be met."""
     method = ESTIMATORS[args.method]
     check_options(args.files, args, args.scores if is_file else None)
+    if args.certainty and _is_copy(args):
+        raise ValueError("--certainty: labels in cells have mvsc_margin; write them as .csv")
     if args.save and not hasattr(method, "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if args.save and kind_of(args.save) != ".mvsc":

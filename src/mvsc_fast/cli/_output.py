@@ -58,7 +58,7 @@ def prepare_outputs(names, inputs, is_copy=False):
         if not os.access(path.parent if path.is_file() or not path.exists() else path, os.W_OK):
             raise ValueError(f"{path} cannot be written")
     if not is_copy and Path(names[0] or "").suffix.lower() not in ("", ".csv"):
-        raise ValueError(f"--labels {names[0]}: labels are written as .csv")
+        raise ValueError(f"--labels {names[0]}: labels are .csv, or a copy of the file of cells")
 
 
 def printable(path):

@@ -123,7 +123,7 @@ def _check_names(frame, names, is_parquet):
         place = names.index("", 1) if "" in names[1:] else len(names)
         raise ValueError(f"column {place + 1} has no name in the header: name it or remove it")
     if len(repeats := repeated(pandas.Index(names))):
-        raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename a column")
+        raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename or remove one")
 
 
 def _place_of_ids(frame, id_columns, label):
@@ -150,7 +150,7 @@ def _check_ids(ids, name):
         row = wrong.argmax()
         what = f"has {ids.iloc[row]!r} before, and again" if ids.iloc[row] else "is empty"
         place = f"the column of ids {name!r} {what} in row {row + 1}"
-        raise ValueError(f"{place}: name another column with --id-column, or none")
+        raise ValueError(f"{place}: remove or rename it, or name the ids with --id-column")
 
 
 def nearest(absent, names):
@@ -203,8 +203,8 @@ def numbers(frame, decimal=None, is_turned=False):
             row = wrong.argmax()
             cell = str(column.iloc[row])
             sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
-            where = f"row {row + 1}{sample} of column {name!r}"
-            exclusion = f"exclude the column with --columns '!{name}'"
+            where = f"row {row + 1}{sample} of column {name[:40]!r}"
+            exclusion = f"exclude it with --columns '!{name}', or name ids with --id-column"
             remedy = "remove the row" if is_turned else exclusion
             if frame.shape[1] == 1:
                 remedy = "name the separator of columns with --sep"
