@@ -27,14 +27,12 @@ def etlmsc(views, lam, axis=0, basis=None, tol=1e-6, max_iter=200):
         T = tensor_nuclear_shrink(T, t) if basis is None else basis_shrink(T, t, basis)
         return T if axis == 0 else T.transpose(0, 2, 1)
 
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         Z_last, E_last = Z, E
         Z = shrink(P - E + Y / mu, 1 / mu)
         E = np.stack(column_shrink(P - Z + Y / mu, lam / mu))
         Y = Y + mu * (P - Z - E)
-        if max(np.abs(R).max() for R in (P - Z - E, Z - Z_last, E - E_last)) <= tol:
-            break
+        changes = P - Z - E, Z - Z_last, E - E_last
+        if max(np.abs(R).max() for R in changes) <= tol or n_iter == max_iter:
+            return Z, n_iter
         mu = min(2 * mu, 1e11)
-    return Z, n_iter

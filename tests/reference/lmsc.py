@@ -15,9 +15,7 @@ def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150):
     E_r, Y2 = np.zeros((K, n)), np.zeros((K, n))
     eye = np.eye(n)
     mu = 1e-4
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         U, _, Qt = np.linalg.svd(H @ (X - E_h + Y1 / mu).T, full_matrices=False)
         P = (U @ Qt).T
         T = eye - Z
@@ -31,7 +29,6 @@ def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150):
         Y1 += mu * residuals[0]
         Y2 += mu * residuals[1]
         Y3 += mu * residuals[2]
-        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol:
-            break
+        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol or n_iter == max_iter:
+            return Z, H, n_iter
         mu = min(1.2 * mu, 1e6)
-    return Z, H, n_iter

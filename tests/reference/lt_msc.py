@@ -16,9 +16,7 @@ def lt_msc(views, lam=0.5, gamma=(1.0, 1.0, 1.0), tol=1e-7, max_iter=200):
     E = [np.zeros_like(A) for A in X]
     Y = [np.zeros_like(A) for A in X]
     mu = 1e-4
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         for i, A in enumerate(X):
             right = A.T @ A - A.T @ E[i] + A.T @ Y[i] / mu
             right += sum(G[m][i] - W[m][i] / mu for m in range(3))
@@ -31,7 +29,6 @@ def lt_msc(views, lam=0.5, gamma=(1.0, 1.0, 1.0), tol=1e-7, max_iter=200):
             W[m] += mu * (Z - G[m])
         residuals = [A - A @ Z[i] - E[i] for i, A in enumerate(X)]
         residuals += [R for m in range(3) for R in Z - G[m]]
-        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol:
-            break
+        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol or n_iter == max_iter:
+            return Z, n_iter
         mu = min(2 * mu, 1e11)
-    return Z, n_iter

@@ -41,13 +41,11 @@ def tensor_nuclear_shrink(T, t):
     return np.fft.ifft(slice_shrink(hat, t), axis=1).real
 
 
-def unfold(T, axis):
-    return np.moveaxis(T, axis, 0).reshape(T.shape[axis], -1)
-
-
 def mode_shrink(T, t, axis):
-    shape = np.moveaxis(T, axis, 0).shape
-    return np.moveaxis(svt(unfold(T, axis), t).reshape(shape), 0, axis)
+    """Of the unfolding along an axis."""
+    front = np.moveaxis(T, axis, 0)
+    shrunk = svt(front.reshape(len(front), -1), t)
+    return np.moveaxis(shrunk.reshape(front.shape), 0, axis)
 
 
 def view_nuclear_shrink(T, t):

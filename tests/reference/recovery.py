@@ -9,9 +9,7 @@ def trpca(W, lam, basis=None, tol=1e-8, max_iter=500, mu=1e-4):
     """L, S and the number of iterations; a ``basis`` along the views replaces the DFT."""
     v = len(W)
     L, S, Y = (np.zeros_like(W) for _ in range(3))
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         L_last, S_last = L, S
         A = W - S - Y / mu
         if basis is None:
@@ -21,11 +19,11 @@ def trpca(W, lam, basis=None, tol=1e-8, max_iter=500, mu=1e-4):
             L = np.einsum("ip,pjk->ijk", basis, svt(transformed, 1 / mu / np.sqrt(v)))
         S = soft(W - L - Y / mu, lam / mu)
         R = L + S - W
-        if max(np.abs(C).max() for C in (R, L - L_last, S - S_last)) <= tol:
-            break
+        changes = R, L - L_last, S - S_last
+        if max(np.abs(C).max() for C in changes) <= tol or n_iter == max_iter:
+            return L, S, n_iter
         Y = Y + mu * R
         mu = min(1.1 * mu, 1e10)
-    return L, S, n_iter
 
 
 def snn(W, weights, tol=1e-8, max_iter=500, mu=1e-4):
@@ -33,9 +31,7 @@ def snn(W, weights, tol=1e-8, max_iter=500, mu=1e-4):
     L = [np.zeros_like(W) for _ in range(3)]
     Y = [np.zeros_like(W) for _ in range(3)]
     E = np.zeros_like(W)
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         L_last, E_last = L, E
         L = [
             mode_shrink(W - E - Y[m] / mu, weights[m] / mu, axis)
@@ -45,10 +41,9 @@ def snn(W, weights, tol=1e-8, max_iter=500, mu=1e-4):
         R = [L[m] + E - W for m in range(3)]
         Y = [Y[m] + mu * R[m] for m in range(3)]
         changes = [E - E_last, *R, *(L[m] - L_last[m] for m in range(3))]
-        if max(np.abs(C).max() for C in changes) <= tol:
-            break
+        if max(np.abs(C).max() for C in changes) <= tol or n_iter == max_iter:
+            return L[0], E, n_iter
         mu = min(1.1 * mu, 1e10)
-    return L[0], E, n_iter
 
 
 def trpca_pass(W, L, S, Y, X, basis, *, lam, mu, mu_next):
@@ -72,13 +67,5 @@ def snn_pass(W, E, L1, Y1, X, L3, Y3, mapper, *, mu, mu_next):
     Y = [Y[m] + mu * R[m] for m in range(3)]
     changes = [new_E - E, *R, *(L[m] - old[m] for m in range(3))]
     A = (W - new_E - Y[2] / mu_next).reshape(len(W), -1)
-    return (
-        new_E,
-        L[0],
-        Y[0],
-        W - new_E - Y[0] / mu_next,
-        L[2],
-        Y[2],
-        max(np.abs(C).max() for C in changes),
-        A @ A.T,
-    )
+    change, X = max(np.abs(C).max() for C in changes), W - new_E - Y[0] / mu_next
+    return new_E, L[0], Y[0], X, L[2], Y[2], change, A @ A.T

@@ -49,9 +49,7 @@ def scmv_3dt(X, lam, alpha, beta, tol=1e-6, max_iter=200, mu=1e-2, rho=1.2):
     hat = np.fft.fft(X, axis=0)
     gram = 2 * lam * hat.conj().transpose(0, 2, 1) @ hat
     Z, J, C, U1, U2 = (np.zeros((v, n, n)) for _ in range(5))
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         Z_last = Z
         B = mu * np.fft.fft(J - U1 + C - U2, axis=0)
         Z = np.empty_like(hat, shape=(v, n, n))
@@ -63,8 +61,8 @@ def scmv_3dt(X, lam, alpha, beta, tol=1e-6, max_iter=200, mu=1e-2, rho=1.2):
         C = soft(Z + U2, alpha / mu)
         U1 = U1 + Z - J
         U2 = U2 + Z - C
-        if max(np.abs(R).max() for R in (Z - J, Z - C, Z - Z_last)) <= tol:
-            break
+        changes = Z - J, Z - C, Z - Z_last
+        if max(np.abs(R).max() for R in changes) <= tol or n_iter == max_iter:
+            return C, n_iter
         growth = min(rho * mu, 1e6) / mu
         U1, U2, mu = U1 / growth, U2 / growth, mu * growth
-    return C, n_iter

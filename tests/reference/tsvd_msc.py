@@ -26,9 +26,7 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, rotate=True, tol=1e-7, 
     def update_errors():
         E[:] = column_shrink([X[u] - X[u] @ Z[u] + Y[u] / mu for u in range(v)], lam / mu)
 
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
+    for n_iter in range(1, max_iter + 1):
         for i in range(v):
             right = X[i].T @ Y[i] + mu * X[i].T @ (X[i] - E[i]) - W[i]
             Z[i] = inverse[i] @ (right / rho + G[i])
@@ -47,8 +45,7 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, rotate=True, tol=1e-7, 
             G = basis_shrink(Z + W / rho, 1 / rho, basis)
         W += rho * (Z - G)
         residuals = [X[i] - X[i] @ Z[i] - E[i] for i in range(v)] + list(Z - G)
-        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol:
-            break
+        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol or n_iter == max_iter:
+            return Z, n_iter
         mu *= 2
         rho *= 2
-    return Z, n_iter
