@@ -146,7 +146,7 @@ def missing_names(code):
     names = {name: thing for name, thing in names.items() if callable(thing)}
     names["mvsc_fast"], missing = mvsc_fast, []
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "mvsc_fast":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mvsc_fast"):
             module = importlib.import_module(node.module)
             names |= {alias.name: getattr(module, alias.name, None) for alias in node.names}
             missing += [alias.name for alias in node.names if not hasattr(module, alias.name)]
@@ -164,8 +164,8 @@ def missing_names(code):
 
 
 @needs_bench
-def test_names_and_options_of_the_pages_exist(capsys):
-    """Imports, attributes of modules and keywords in examples, and options of the shell."""
+def test_names_and_options_of_pages_and_scripts_exist(capsys):
+    """Imports, attributes of modules and keywords in Python, and options of the shell."""
     options = set()
     for command in ("cluster", "predict"):
         with pytest.raises(SystemExit):
@@ -182,7 +182,8 @@ def test_names_and_options_of_the_pages_exist(capsys):
         names += set(re.findall(r"(?<![\w-])--[a-z-]+", " ".join(shell))) - options
         if names:
             missing[page.name] = names
-    for page in (root / "examples" / "gallery").glob("*.py"):
-        if names := missing_names(page.read_text(encoding="utf-8")):
-            missing[page.name] = names
+    for folder in ("bench", "docs", "examples"):
+        for script in (root / folder).rglob("*.py"):
+            if "_build" not in script.parts and (names := missing_names(script.read_text("utf-8"))):
+                missing[script.name] = names
     assert missing == {}
