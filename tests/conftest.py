@@ -27,7 +27,11 @@ SLOW = {"attack", "native", "test_matrix.py"}
 
 
 def pytest_configure(config):
-    """Leave the slow tests out of a run that names neither files, folders nor marks."""
+    """Leave the slow tests out of a run that names neither files, folders nor marks.
+
+    Fits have one thread unless a test says how many: waiting threads take time from other tests.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if config.args_source is not config.ArgsSource.ARGS and not config.option.markexpr:
         config.option.markexpr = "not slow"
 
