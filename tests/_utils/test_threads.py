@@ -298,16 +298,16 @@ def seconds_of_other_threads():
 
 def public_calls():
     """Calls of public functions that compute, and a fit of every estimator."""
-    data, y = datasets.make_multiview_subspaces(240, 3, n_features=(260, 200), random_state=0)
+    data, y = datasets.make_multiview_subspaces(130, 3, n_features=(140, 100), random_state=0)
     W = similarity.nearest_neighbors(data)
     model = mvsc_fast.ConsensusTLRR(3, n_threads=1, random_state=0).fit(data)
-    cells = SimpleNamespace(obs_names=np.arange(240), obs=pd.DataFrame(index=range(240)))
+    cells = SimpleNamespace(obs_names=np.arange(130), obs=pd.DataFrame(index=range(130)))
     vars(cells).update(obsm={}, obsp={}, uns={})
     short = {"max_iter": 3, "n_init": 2, "n_threads": 1}
     for estimator in dict.fromkeys(ESTIMATORS.values()):
         parameters = short.keys() & estimator().get_params()
         yield partial(estimator(3, **{name: short[name] for name in parameters}).fit, data)
-    yield partial(model.predict, [X[:220] for X in data])
+    yield partial(model.predict, [X[:120] for X in data])
     for function, *arguments, options in (
         (mvsc_fast.annotate, cells, model, data, {}),
         (mvsc_fast.consensus_labels, [y, y], 3, {"n_threads": 1}),
@@ -331,7 +331,7 @@ def public_calls():
 
 @pytest.mark.skipif(not TASKS.exists(), reason="threads are counted on Linux")
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_no_public_call_uses_more_threads_than_it_was_given():
+def test_no_public_call_uses_more_threads_than_it_was_given(threads_at_any_size):
     with set_threads(4):
         for call in public_calls():
             call()  # imports, and what is computed once
