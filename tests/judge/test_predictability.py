@@ -54,11 +54,10 @@ def test_the_truth_is_more_predictable_than_what_differs_from_it():
     assert (np.diff(scores) < 0).all() and scores[0] > 0.9 and scores[-1] < 0.1
 
 
-@pytest.mark.parametrize("d", [1, 20, 2000])
-@pytest.mark.parametrize("n", [6, 20, 100, 500])
+@pytest.mark.parametrize(("n", "d"), [(6, 1), (6, 20), (20, 1), (20, 2000), (100, 20), (500, 2000)])
 def test_labels_of_which_the_views_say_nothing_have_a_mean_of_zero(n, d):
     rng, scores = np.random.default_rng(0), []
-    for _ in range(100 if n < 100 else 5):
+    for _ in range(40 if n < 100 else 5):
         labels = [rng.permutation(np.arange(n) % 2) for _ in range(4)]
         labels += [rng.permutation(np.r_[0, 1, 2, rng.integers(3, size=n - 3)]) for _ in range(4)]
         scores.append(label_predictability([rng.standard_normal((n, d))], labels).mean())
