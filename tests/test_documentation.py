@@ -41,6 +41,7 @@ def test_examples_of_docstrings():
 
 
 @needs_bench
+@pytest.mark.slow
 def test_the_example_of_the_first_page_prints_its_output(capsys):
     text = (BENCH.parent / "README.md").read_text(encoding="utf-8")
     ((code, output),) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.S)
