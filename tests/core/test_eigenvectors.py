@@ -156,11 +156,10 @@ def test_of_more_eigenvalues_near_1_than_are_asked_for_some_are_taken(link, dtyp
     assert_eigenpairs(A, values, vectors, 1e-3)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_eigenvalues_of_more_eigenvectors_than_a_block_holds_converge(monkeypatch, seed):
+def test_eigenvalues_of_more_eigenvectors_than_a_block_holds_converge(monkeypatch):
     """Graphs of equal samples have the eigenvalue 0 often; it is among those that are sought."""
     monkeypatch.setattr(_eigenvectors, "LAST_RESORT", 0)
-    rng = np.random.RandomState(seed)
+    rng = np.random.RandomState(1)
     views = [np.repeat(rng.randn(6, 20), 100, axis=0) for _ in range(2)]
     labels = ConsensusTLRR(6, random_state=0).fit_predict(views)
     assert adjusted_rand_score(np.repeat(np.arange(6), 100), labels) == 1

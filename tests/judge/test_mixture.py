@@ -55,10 +55,9 @@ def test_discrete_columns_many_columns_few_samples_and_one_cluster_are_no_mixtur
     assert not is_used(groups((12, 12, 11), (4, 5))[0], 3)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_subspaces_of_one_mean_are_no_mixture(seed):
+def test_subspaces_of_one_mean_are_no_mixture():
     shape = {"n_features": (8, 8, 8), "noise": 0.05}
-    views, y = datasets.make_multiview_subspaces(300, 5, **shape, random_state=seed)
+    views, y = datasets.make_multiview_subspaces(300, 5, **shape, random_state=0)
     model = ConsensusTLRR(5, random_state=0).fit(views)
     assert "likelihood" not in model.candidates_
     assert adjusted_rand_score(y, model.labels_) >= 0.98

@@ -65,9 +65,8 @@ def test_clear_clusters_are_found_in_one_column():
     assert test.observed < 1 < (1 + full_margin) * test.null.max()
 
 
-@pytest.mark.parametrize("seed", [0, 2])
-def test_the_corners_of_a_square_are_no_structure_but_clusters_in_two_columns_are(seed):
-    rng = np.random.default_rng(seed)
+def test_the_corners_of_a_square_are_no_structure_but_clusters_in_two_columns_are():
+    rng = np.random.default_rng(0)
     X = rng.uniform(size=(300, 2))
     square = structure_test([X], 4, n_rotations=4, random_state=0)
     assert square.p_value > 0.2 and square.z < 2.5

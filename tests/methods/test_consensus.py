@@ -46,7 +46,7 @@ def test_candidates_do_not_depend_on_the_random_state():
     views, _ = datasets.make_multiview_subspaces(
         220, 5, n_features=(90, 120, 90), quality=(0.7, 0.6, 0.6), random_state=0
     )
-    first, *others = (ConsensusTLRR(5, random_state=state).fit(views) for state in range(4))
+    first, *others = (ConsensusTLRR(5, random_state=state).fit(views) for state in range(3))
     assert len(np.unique(first.candidates_["labels"], axis=0)) > 1
     for other in others:
         np.testing.assert_array_equal(other.candidates_["labels"], first.candidates_["labels"])
@@ -122,7 +122,7 @@ def test_as_many_distinct_samples_as_clusters_are_the_clusters(counts, distance)
 @pytest.mark.parametrize(
     ("n", "growth", "nearest"),
     [(12, None, {2}), (40, None, {4}), (199, None, {6}), (200, None, {6, 15})]
-    + [(400, 1, {6, 15}), (900, 2.25, {6, 15}), (2000, 4, {6, 15})],
+    + [(400, 1, {6, 15}), (500, 1.25, {6, 15}), (2000, 4, {6, 15})],
     ids=str,
 )
 def test_neighbourhoods_grow_with_the_samples_of_a_cluster(n, growth, nearest):
@@ -143,8 +143,7 @@ def test_neighbourhoods_grow_with_the_samples_of_a_cluster(n, growth, nearest):
 @pytest.mark.filterwarnings("ignore:2 of 2 samples have no neighbour")
 @pytest.mark.parametrize(
     "sizes",
-    [(1, 1), (3, 3), (10, 10), (470, 25, 5)]
-    + [(n // c,) * c for n in (110, 200, 300) for c in (3, 5, 8, 10)],
+    [(1, 1), (3, 3), (10, 10), (470, 25, 5)] + [(n // c,) * c for n in (110, 200) for c in (3, 10)],
     ids=str,
 )
 def test_clusters_of_any_size_are_found(sizes):
@@ -160,10 +159,9 @@ def test_few_samples_in_each_class(per_class):
     assert len(np.unique(labels)) == 12 and clustering_scores(y, labels)["acc"] >= 0.8
 
 
-@pytest.mark.parametrize("ratio", [1, 10])
-def test_many_clusters_are_found_by_few_candidates(ratio):
+def test_many_clusters_are_found_by_few_candidates():
     rng = np.random.default_rng(0)
-    sizes = np.round(14 * ratio ** np.linspace(-0.5, 0.5, 110)).astype(int)
+    sizes = np.round(14 * 10 ** np.linspace(-0.5, 0.5, 110)).astype(int)
     y = rng.permutation(np.repeat(np.arange(110), sizes))
     views = [rng.normal(size=(110, 20))[y] + 0.3 * rng.normal(size=(len(y), 20)) for _ in range(2)]
     model = ConsensusTLRR(110, random_state=0).fit(views)
@@ -314,7 +312,7 @@ def test_fewer_clusters_than_asked_for_are_told():
 @pytest.mark.filterwarnings("ignore:no view agrees")
 def test_new_samples_of_a_rare_cluster_are_as_seldom_unlike_as_others():
     shares = []
-    for seed in range(4):
+    for seed in range(2):
         views, y = two_groups((485, 15), seed)
         model = ConsensusTLRR(2, random_state=0).fit(views(y))
         for k in range(2):
@@ -363,7 +361,7 @@ def test_margins_of_new_samples_are_those_of_their_scores(half):
 
 
 @pytest.mark.filterwarnings("ignore:the labels agree little")
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_copies_of_fitted_samples_are_like_them_and_others_as_without_copies(seed):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=seed)
     fitted = [np.repeat(X[:30], 10, axis=0) for X in views]

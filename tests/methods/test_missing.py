@@ -63,12 +63,11 @@ def test_a_model_of_complete_views_predicts_samples_that_lack_some(data):
 
 
 @pytest.mark.filterwarnings("ignore:without any of the views that are used")
-@pytest.mark.parametrize("share", [0.1, 0.5])
-def test_noise_with_gaps_is_still_excluded(share):
+def test_noise_with_gaps_is_still_excluded():
     views, _ = datasets.make_multiview_subspaces(700, 4, noise=0.3, random_state=0)
     views.append(np.random.RandomState(0).randn(700, 30))
     with pytest.warns(UserWarning, match="noise.*view 3"):
-        model = ConsensusTLRR(4, random_state=0).fit(lacking(views, share))
+        model = ConsensusTLRR(4, random_state=0).fit(lacking(views, 0.5))
     assert model.views_used_ == [0, 1, 2]
 
 
