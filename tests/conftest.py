@@ -124,7 +124,7 @@ def one_blas_thread(request):
 
     The tests of threads see the settings of the process.
     """
-    if request.module.__name__.endswith(("test_threads", "test_concurrency", "test_signals")):
+    if request.module.__name__.endswith(("test_threads", "test_concurrency")):
         yield
         return
     with LIBRARIES.limit(limits=1, user_api="blas"):

@@ -86,7 +86,7 @@ def test_the_package_imports_nothing_that_only_some_files_need():
 PRIVATE = """
 _utils/test_threads.py _utils/test_validation.py
 attack/test_concurrency.py attack/test_hostile_files.py
-attack/test_memory_limits.py attack/test_signals.py cli/test_cluster.py
+attack/test_memory_limits.py cli/test_cluster.py
 cli/test_outputs.py conftest.py explanation/test_explanation.py explanation/test_markers.py
 judge/test_n_clusters.py judge/test_ridge.py
 methods/test_mcles.py methods/test_memory.py methods/test_saved.py native/test_examples.py

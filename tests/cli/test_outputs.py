@@ -2,8 +2,10 @@
 
 import io
 import os
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -87,3 +89,34 @@ def test_interrupt_is_exit_code_130(monkeypatch, data):
 
     monkeypatch.setattr(AWP, "fit", interrupted)
     assert run(data) == 130
+
+
+# Streams that are closed or full.
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "fact"), [("<&- 2>&-", 0, ""), (">&-", 2, "standard output")]
+)
+@pytest.mark.slow
+def test_streams_that_are_closed(data, change, code, fact):
+    found = program(str(data), change=change, cwd=data.parent)
+    assert found.returncode == code
+    assert fact in found.stderr and found.stderr.count("rror") <= 1
+    assert code or found.stdout.startswith("sample,cluster")
+
+
+@pytest.mark.slow
+def test_a_reader_that_has_seen_enough_is_no_error(data):
+    command = [sys.executable, "-m", "mvsc_fast", "cluster", data, "--clusters", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        done.stdout.close()
+        assert b"rror" not in done.stderr.read()
+    assert done.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.slow
+def test_a_full_standard_output(data):
+    found = program(str(data), change="> /dev/full")
+    assert found.returncode == 2 and found.stderr.count("rror") == 1
+    assert "No space left on device" in found.stderr
