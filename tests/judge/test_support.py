@@ -84,8 +84,9 @@ def test_noise_alone_is_kept_with_a_warning():
 
 
 def test_a_constant_view_supports_and_agrees_with_nothing(subspaces):
-    with pytest.warns(UserWarning, match="view 3"):
+    with pytest.warns(UserWarning, match="view 3: all samples are equal") as told:
         model = fit([*subspaces[0], np.full((220, 3), 2.0)])
+    assert len(told) == 1
     assert model.view_support_[3] == 0 and not (model.view_agreement_[3] > 0).any()
 
 

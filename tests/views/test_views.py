@@ -270,13 +270,6 @@ def test_views_of_few_features_are_named_where_fit_is_called():
     ConsensusTLRR(3, random_state=0).fit(views)  # which lifts narrow views
 
 
-def test_a_view_of_zeros_is_told_once():
-    views, _ = datasets.make_multiview_subspaces(40, 3, random_state=0)
-    with pytest.warns(UserWarning, match="view 1: all samples are equal") as told:
-        ConsensusTLRR(3, random_state=0).fit([views[0], np.zeros((40, 5))])
-    assert len(told) == 1
-
-
 def test_a_column_that_outweighs_all_others_is_named_in_lifted_views_too():
     rng, y = np.random.default_rng(0), np.arange(150) % 3
     X = rng.standard_normal((150, 6))
