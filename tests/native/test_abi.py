@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from extensions import build, c_compiler
-from native_calls import SOLVERS, Api, Blocks, Options, Result, State, Tensor
+from extensions import build, c_compiler, run_setup
+from native_calls import SOLVERS, TESTS, Api, Blocks, Options, Result, State, Tensor
 
 import mvsc_fast
 from mvsc_fast.solvers import tlrr
@@ -112,3 +112,36 @@ def test_the_headers_alone_are_plain_c_and_cpp(tmp_path, compiler, suffix):
     command += [f"-I{mvsc_fast.get_include()}", str(source), "-o", str(tmp_path / "header"), "-lm"]
     subprocess.run(command, check=True)
     subprocess.run([str(tmp_path / "header")], check=True)
+
+
+# What CFLAGS says cannot change the arithmetic of the package.
+MODULE = '''
+cdef extern from *:
+    """
+    #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+    #error "the order of operations may change"
+    #endif
+    #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0 || defined(__NO_SIGNED_ZEROS__)
+    #error "NaN may vanish"
+    #endif
+    """
+'''
+
+
+def test_the_build_undoes_flags_that_change_arithmetic(tmp_path, monkeypatch):
+    """The package's own setup.py compiles a module that has no other arithmetic."""
+    c_compiler()
+    pytest.importorskip("setuptools")
+    pytest.importorskip("Cython")
+    setup = TESTS.parent / "setup.py"
+    if not setup.is_file():
+        pytest.skip("there is no setup.py")
+    package = tmp_path / "src" / "mvsc_fast"
+    (package / "core").mkdir(parents=True)
+    (tmp_path / "mvsc_fast").mkdir()  # of the compiled module
+    shutil.copy(setup, tmp_path)
+    (package / "flags.pyx").write_text(MODULE)
+    for name in ("MVSC_SANITIZERS", "MVSC_STABLE_ABI", "LDFLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    run_setup(tmp_path, CFLAGS="-Ofast -ffast-math")
+    assert [*tmp_path.rglob("flags.*.so")]
