@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
+from mvsc_fast.solvers import _tlrr_binding as binding
 from mvsc_fast.solvers import tlrr
-from mvsc_fast.solvers._tlrr_binding import screen
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
@@ -20,7 +20,7 @@ PARAMETERS = {"omega1": 0.5, "alpha": 6.0, "lam": 2.0}  # tau = 0.75
 def screened(W, **parameters):
     """Screening of whole slices."""
     v, n = W.shape[:2]
-    return screen(W.reshape(v, n * n), n, **parameters)
+    return binding.screen(W.reshape(v, n * n), n, **parameters)
 
 
 def screened_pattern(W, **parameters):
@@ -29,7 +29,7 @@ def screened_pattern(W, **parameters):
     rows = np.repeat(np.arange(len(W[0])), np.diff(pattern.indptr))
     values = np.ascontiguousarray(W[:, rows, pattern.indices])
     places = (array.astype(np.intp) for array in (pattern.indptr, pattern.indices))
-    return screen(values, len(W[0]), *places, **parameters)
+    return binding.screen(values, len(W[0]), *places, **parameters)
 
 
 @given(
@@ -88,3 +88,40 @@ def test_weak_tube_weights_keep_every_pair_of_a_component():
     sparse = tlrr([scipy.sparse.csr_array(W[0])], **weak, tol=1e-8)
     assert dense.tensor[0, 0, 2] != 0
     np.testing.assert_array_equal(sparse.tensor[0].toarray(), dense.tensor[0])
+
+
+# The binding refuses arrays that do not fit together.
+
+WEIGHTS = {"omega1": 0.5, "alpha": 9.0, "lam": 4.0}
+
+
+@pytest.mark.parametrize("short", ["data", "indptr", "indices", "sample_weight", "labels"])
+def test_the_binding_refuses_arrays_that_are_too_short(short):
+    n = 6
+    given = {
+        "data": np.ones((2, n * n)),
+        "indptr": np.arange(n + 1) * n,
+        "indices": np.tile(np.arange(n), n),
+        "sample_weight": np.ones(n),
+    }
+    screening = binding.screen(n=n, **given, **WEIGHTS)
+    options = {"tol": 1e-3, "max_iter": 5, "report": lambda **_: False, **WEIGHTS}
+    assert binding.solve(n=n, screening=screening, **given, **options)["converged"]
+    if short == "labels":
+        screening = screening._replace(labels=screening.labels[:-1])
+    else:
+        given[short] = given[short][..., :-1].copy()
+        with pytest.raises(ValueError, match="must have"):
+            binding.screen(n=n, **given, **WEIGHTS)
+    with pytest.raises(ValueError, match="must have"):
+        binding.solve(n=n, screening=screening, **given, **options)
+    with pytest.raises(ValueError, match=".2, 49., got .2, 36."):
+        binding.screen(np.ones((2, n * n)), n + 1, **WEIGHTS)
+
+
+@pytest.mark.parametrize("column", [-1, 6])
+def test_the_binding_refuses_columns_outside_the_pattern(column):
+    indices = np.tile(np.arange(6), 6)
+    indices[7] = column
+    with pytest.raises(ValueError, match="indices .*36 .*0 to 5"):
+        binding.screen(np.ones((2, 36)), 6, np.arange(7) * 6, indices, **WEIGHTS)
