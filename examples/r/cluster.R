@@ -1,6 +1,7 @@
 # Clusters of samples that two data frames describe, from R through reticulate.
 #
-# Rscript cluster.R [PYTHON]: the Python that has mvsc-fast and pandas.
+# Rscript cluster.R [PYTHON]: the Python that has mvsc-fast and pandas (< 3 for reticulate 1.28,
+# with numpy < 2).
 
 library(reticulate)
 python <- commandArgs(trailingOnly = TRUE)

@@ -64,6 +64,10 @@ def test_matlab_7_3(tmp_path):
         file["X"].attrs["MATLAB_class"] = np.bytes_("cell")
         file["Y"] = Y[None].astype(float)
         file["Y"].attrs["MATLAB_class"] = np.bytes_("double")
+        file["#refs#/c"] = np.frombuffer(b"red", dtype=np.uint8)[:, None]
+        file["#refs#/c"].attrs["MATLAB_class"] = np.bytes_("char")
+        file.create_dataset("names", data=[[file["#refs#/c"].ref]], dtype=h5py.ref_dtype)
+        file["names"].attrs["MATLAB_class"] = np.bytes_("cell")
         group = file.create_group("S")
         group.attrs["MATLAB_sparse"] = 60
         for name, part in (("data", "data"), ("ir", "indices"), ("jc", "indptr")):
@@ -72,6 +76,9 @@ def test_matlab_7_3(tmp_path):
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + content[128:])
     assert_read(path, [A, B], Y, truth="Y")
     assert_read(path, [COUNTS.toarray()], None, views=["S"])
+    path.write_bytes(b"# Created by Octave 8.4.0\n# name: X\n".ljust(200))
+    with pytest.raises(ValueError, match="-v7"):
+        load_mat(path)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".h5", ".hdf5", ".zarr"])

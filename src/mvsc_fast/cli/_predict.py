@@ -11,7 +11,7 @@ from ..methods._prediction import SavedPredictor, check_limits, predicted_rows
 from ..views._columns import fitted_columns
 from ._cluster import add_input
 from ._output import note_user, prepare_outputs, replaced, rounded, tell_sizes, write_labels
-from ._read import CELLS, check_options, read
+from ._read import CELLS, WHOLE, check_options, read
 from ._tables import kind_of
 
 EXAMPLES = """\
@@ -50,7 +50,7 @@ def run(args):
     names = list(map(str, model.view_names_in_))
     known = zip(names, fitted_columns(model), strict=True)
     columns = {name: None if titles is None else list(titles) for name, titles in known}
-    files = _files_of_views(args.files, names)
+    files = _files_of_views(args.files, columns)
     check_options(list(files.values()), args)
     # Ids, and the matrices of cells, are those of the fit unless the user names others.
     note = model.note_
@@ -96,16 +96,21 @@ def _summary(samples, n_clusters):
     }
 
 
-def _files_of_views(files, names):
-    """The file of each view, as ``view=file`` or in the order of the fit, or one for all views."""
+def _files_of_views(files, columns):
+    """The file of each view, as ``view=file`` or in the order of the fit, or one for all views.
+
+    A table has all views only if its columns tell them apart.
+    """
     by_view = {view: file for view, _, file in (text.partition("=") for text in files)}
-    if set(by_view) <= set(names) and len(by_view) == len(files):
-        return {name: by_view[name] for name in names if name in by_view}
-    if len(files) == 1 and (len(names) == 1 or kind_of(files[0]) != ".npy"):
-        return dict.fromkeys(names, files[0])
-    if len(files) != len(names):
+    if by_view.keys() <= columns.keys() and len(by_view) == len(files):
+        return {name: by_view[name] for name in columns if name in by_view}
+    titles = [title for known in columns.values() for title in known or ()]
+    has_all = kind_of(files[0]) in WHOLE or len(set(titles)) == len(titles) > 0
+    if len(files) == 1 and has_all:
+        return dict.fromkeys(columns, files[0])
+    if len(files) != len(columns):
         raise ValueError(
-            f"the model has {counted(len(names), 'view')}, {', '.join(names)}: give a file for "
-            f"each in this order, or some of them as {names[0]}=FILE"
+            f"the model has {counted(len(columns), 'view')}, {', '.join(columns)}: give a file for "
+            "each in this order, or some of them as VIEW=FILE"
         )
-    return dict(zip(names, files, strict=True))
+    return dict(zip(columns, files, strict=True))

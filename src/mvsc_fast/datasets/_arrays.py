@@ -57,7 +57,7 @@ def _usual_names(variables):
 
 
 def _is_cell_of_matrices(A):
-    return isinstance(A, list) and all(min(getattr(X, "shape", (0,))) > 1 for X in A)
+    return isinstance(A, list) and all(min(getattr(X, "shape", ()), default=0) > 1 for X in A)
 
 
 def _variable(variables, name):
@@ -137,6 +137,8 @@ def _read_mat(path):
         return {name: _value(A) for name, A in scipy.io.loadmat(path).items()}
     except NotImplementedError:  # of version 7.3
         return _node(import_extra("h5py", path).File(path, "r"))
+    except ValueError as error:  # Octave's text, which is its default
+        raise ValueError(f"{error}: save it with the option -v7") from error
 
 
 def _value(A):
