@@ -105,7 +105,10 @@ def _view_facts(X):
     """
     n, d = X.shape
     if not scipy.sparse.issparse(X):
-        least, largest, _, _, gaps, blank = scan_cells(X)
+        least, largest, n_gaps, _, gaps, blank = scan_cells(X)
+        if n_gaps == 0:  # as nearly all views, and faster
+            facts = least, largest, np.count_nonzero(blank), 0, 0, False
+            return facts, np.zeros(n, dtype=bool), blank
         missing = 2 * gaps > d
         n_cells = int(gaps[~missing].sum())
         is_partial = n_cells > 0 or bool((gaps[missing] < d).any())

@@ -5,7 +5,6 @@ import operator
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import gen_batches
 
 from .._utils.containers import check_container, checked_csr
 from ._rows import BLOCK
@@ -77,7 +76,7 @@ class RowSource:
         ``first`` is the index of the block's first row, and ``blocks`` are its rows in every view,
         C-contiguous arrays or csr matrices of ``dtype``.
         """
-        for rows in gen_batches(self.n_samples, self.rows):
+        for rows in self._blocks():
             blocks = [self._read(i, rows) for i in range(len(self.views))]
             yield function(self.first + rows.start, blocks, *args)
 
@@ -88,8 +87,7 @@ class RowSource:
     def per_row(self, function, dtype, *args):
         """The results of `map` as one array; ``dtype`` may have a shape, that of one row."""
         out = np.empty(self.n_samples, dtype=dtype)
-        blocks = gen_batches(self.n_samples, self.rows)
-        for rows, values in zip(blocks, self.map(function, *args), strict=True):
+        for rows, values in zip(self._blocks(), self.map(function, *args), strict=True):
             out[rows] = values
         return out
 
@@ -101,7 +99,7 @@ class RowSource:
 
     def _parts(self, indices):
         """Yield rows of every view with ascending indices, block by block."""
-        for rows in gen_batches(self.n_samples, self.rows):
+        for rows in self._blocks():
             low, high = np.searchsorted(indices, [rows.start, rows.stop])
             if low < high:
                 chosen = indices[low:high] - rows.start
@@ -117,6 +115,10 @@ class RowSource:
             self._read(i, slice(0, self.n_samples) if stored else None)
             for i, stored in enumerate(self._stored)
         ]
+
+    def _blocks(self):
+        for start in range(0, self.n_samples, self.rows):
+            yield slice(start, min(start + self.rows, self.n_samples))
 
     def _read(self, i, rows):
         """Rows of a view as a C-contiguous array or a csr matrix of ``dtype``, and scaled.
