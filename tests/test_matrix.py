@@ -21,13 +21,7 @@ from conftest import fitted_consensus
 from forms import ALL, COLUMNS, FORMS, IDS, MIXES, NAMED, WITH_IDS, converted, plain
 from sklearn.utils.validation import check_is_fitted
 
-from mvsc_fast import (
-    ConsensusTLRR,
-    explain,
-    explanation,
-    label_predictability,
-    suggest_n_clusters,
-)
+from mvsc_fast import ConsensusTLRR, explain, explanation, label_predictability, suggest_n_clusters
 from mvsc_fast.judge import ClusterCounts, _n_clusters
 from mvsc_fast.methods import _candidates, _ensemble
 from mvsc_fast.views import _row_source

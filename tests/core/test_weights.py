@@ -80,7 +80,5 @@ def test_weights_below_one_screen_no_tube_that_is_needed(m, seed, alpha, omega1)
     least = model.objective_of(result, W)
     assert least <= value + 1e-6 * max(value, 1.0)
     excess = value - least + 2 * 1.5 * result.error_bound**2
-    assert (
-        np.linalg.norm(root * (L - result.tensor))
-        <= result.error_bound + np.sqrt(max(excess, 0) / 1.5) + 1e-6
-    )
+    distance = np.linalg.norm(root * (L - result.tensor))
+    assert distance <= result.error_bound + np.sqrt(max(excess, 0) / 1.5) + 1e-6

@@ -13,14 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer
 
 import mvsc_fast
-from mvsc_fast import (
-    TLRR,
-    ConsensusTLRR,
-    datasets,
-    explain,
-    label_predictability,
-    similarity,
-)
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictability, similarity
 from mvsc_fast.explanation import _bind, markers
 from mvsc_fast.methods import LMSC
 

@@ -11,14 +11,8 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import (
-    ConsensusTLRR,
-    datasets,
-    explain,
-    label_predictability,
-    methods,
-    suggest_n_clusters,
-)
+import mvsc_fast
+from mvsc_fast import ConsensusTLRR, datasets, explain, label_predictability, methods
 from mvsc_fast.explanation import markers
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.views import missing
@@ -202,7 +196,7 @@ def test_a_view_that_few_samples_have(data, count):
         warnings.simplefilter("always")
         labels = model.fit(rare).labels_
         predicted = model.predict(rare)
-        counts = suggest_n_clusters(rare, max_samples=60, random_state=0)
+        counts = mvsc_fast.suggest_n_clusters(rare, max_samples=60, random_state=0)
     assert counts.n_samples == 60
     present = (model.samples_ < count).sum()
     excluded = [str(warning.message) for warning in caught if "excluded," in str(warning.message)]
@@ -259,7 +253,7 @@ def test_rows_of_zeros_are_counted_from_five_percent_on(counts):
     c[14] = 0
     views = {"a": a, "b": b, "c": scipy.sparse.csr_array(c)}
     subsample = ConsensusTLRR(4, max_samples=200, random_state=0)
-    for ask in (model.fit, subsample.fit, partial(suggest_n_clusters, random_state=0)):
+    for ask in (model.fit, subsample.fit, partial(mvsc_fast.suggest_n_clusters, random_state=0)):
         with pytest.warns(UserWarning, match=r"view 'c': 15 of 300.*views.missing\(X\)") as caught:
             ask(views)
         assert len(caught) == 1

@@ -8,22 +8,8 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 
-from mvsc_fast import (
-    TLRR,
-    ConsensusTLRR,
-    annotate,
-    consensus_labels,
-    datasets,
-    explain,
-    label_predictability,
-    methods,
-    metrics,
-    similarity,
-    spectral,
-    structure_test,
-    suggest_n_clusters,
-    views,
-)
+import mvsc_fast
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, metrics, similarity, spectral, views
 from mvsc_fast.explanation import markers, plot_markers
 from mvsc_fast.methods import AWP, ETLMSC, LTMSC, SNN, TRPCA
 from mvsc_fast.preprocessing import ViewSplitter
@@ -36,20 +22,20 @@ W = similarity.nearest_neighbors(VIEWS)
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
 FUNCTIONS = {
     tlrr: (W,),
-    consensus_labels: ([[0, 0, 1]], 2),
-    suggest_n_clusters: (VIEWS,),
+    mvsc_fast.consensus_labels: ([[0, 0, 1]], 2),
+    mvsc_fast.suggest_n_clusters: (VIEWS,),
     similarity.nearest_neighbors: (VIEWS,),
     similarity.self_representation: (VIEWS,),
     spectral.fuse: (W,),
     spectral.spectral_embedding: (W[0], 3),
     spectral.spectral_labels: (W[0], 3),
     datasets.make_multiview_subspaces: (),
-    explain: (FITTED, VIEWS),
-    label_predictability: (VIEWS, LABELS),
+    mvsc_fast.explain: (FITTED, VIEWS),
+    mvsc_fast.label_predictability: (VIEWS, LABELS),
     markers: (FITTED, VIEWS),
     metrics.clustering_scores: (LABELS,),
     metrics.compare: ({"a": FITTED}, VIEWS, LABELS),
-    structure_test: (VIEWS, 3),
+    mvsc_fast.structure_test: (VIEWS, 3),
     views.align: ([FRAME],),
     views.check_views: (VIEWS,),
     views.missing: (VIEWS[0],),
@@ -118,13 +104,13 @@ def test_every_parameter_of_a_function_is_checked(function, name):
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda wrong: annotate(wrong, FITTED), "data"),
-        (lambda wrong: consensus_labels(wrong, 2), "labellings"),
+        (lambda wrong: mvsc_fast.annotate(wrong, FITTED), "data"),
+        (lambda wrong: mvsc_fast.consensus_labels(wrong, 2), "labellings"),
         (lambda wrong: datasets.load_mat("data.npz", views=wrong), "views"),
         (lambda wrong: datasets.load_mat("data.npz", truth=wrong), "truth"),
         (lambda wrong: datasets.load_mat("data.npz", transpose=wrong), "transpose"),
-        (lambda wrong: explain(wrong, VIEWS), "model .*estimator"),
-        (lambda wrong: label_predictability(VIEWS, wrong), "labels"),
+        (lambda wrong: mvsc_fast.explain(wrong, VIEWS), "model .*estimator"),
+        (lambda wrong: mvsc_fast.label_predictability(VIEWS, wrong), "labels"),
         (lambda wrong: metrics.compare([wrong], VIEWS, LABELS), "methods .*list"),
         (lambda wrong: metrics.compare({"a": wrong}, VIEWS, LABELS), "'a'.* estimator"),
         (lambda wrong: plot_markers(wrong), "table"),
@@ -141,11 +127,11 @@ def test_wrong_types_are_errors_of_both_kinds(call, name, wrong):
 
 
 BAD = [
-    (structure_test, {"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
-    (structure_test, {"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
-    (structure_test, {"max_samples": 19}, "max_samples == 19, must be >= 20"),
-    (suggest_n_clusters, {"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
-    (suggest_n_clusters, {"max_samples": 5}, "max_samples == 5, must be >= 6"),
+    (mvsc_fast.structure_test, {"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
+    (mvsc_fast.structure_test, {"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
+    (mvsc_fast.structure_test, {"max_samples": 19}, "max_samples == 19, must be >= 20"),
+    (mvsc_fast.suggest_n_clusters, {"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
+    (mvsc_fast.suggest_n_clusters, {"max_samples": 5}, "max_samples == 5, must be >= 6"),
     (tlrr, {"lam": np.inf}, "lam == inf"),
     (tlrr, {"alpha": np.nan}, "alpha == nan"),
     (tlrr, {"n_threads": "2"}, "n_threads=None"),
@@ -185,7 +171,7 @@ def test_bad_parameters(function, parameters, message):
     with pytest.raises(ValueError, match=message):
         if isinstance(function, type):
             function(**{"n_clusters": 3, **parameters}).fit(VIEWS)
-        elif function is structure_test:
+        elif function is mvsc_fast.structure_test:
             function(VIEWS, **{"n_clusters": 3, **parameters})
         else:
             function(*FUNCTIONS[function], **parameters)

@@ -51,12 +51,8 @@ def test_finds_the_minimiser(v, n, parameters):
 def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps, by_callback):
     W = random_similarities(v, n, seed)
     parameters = {"omega1": omega1, "alpha": alpha, "lam": lam}
-    if by_callback:
-        early = published_tlrr(
-            W, **parameters, tol=0, callback=lambda state: state.iteration >= steps
-        )
-    else:
-        early = published_tlrr(W, **parameters, max_iter=steps)
+    by_count = {"tol": 0, "callback": lambda state: state.iteration >= steps}
+    early = published_tlrr(W, **parameters, **(by_count if by_callback else {"max_iter": steps}))
     best = published_tlrr(W, **parameters, tol=1e-12, max_iter=300)
     error = np.linalg.norm(early.tensor - best.tensor)
     assert error <= early.error_bound + best.error_bound
@@ -198,8 +194,7 @@ def test_the_callback_learns_whose_iteration_it_is():
 
 
 @pytest.mark.parametrize(
-    ("dtype", "powers"),
-    [(np.float32, [-100, -70, 30]), (np.float64, [-1000, -540, -90, 400])],
+    ("dtype", "powers"), [(np.float32, [-100, -70, 30]), (np.float64, [-1000, -540, -90, 400])]
 )
 def test_a_power_of_two_changes_no_bit(dtype, powers):
     """Of tlrr and TLRR, which find lam by the lengths of the tubes, dense and sparse."""
