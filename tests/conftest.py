@@ -144,9 +144,9 @@ def subspaces():
 
 
 @pytest.fixture
-def data(tmp_path, subspaces):
+def data(tmp_path):
     """A file of views and labels that the command reads."""
-    views, y = subspaces
+    views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
     np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1], y=y)
     return tmp_path / "data.npz"
 

@@ -94,7 +94,9 @@ def test_interrupt_is_exit_code_130(monkeypatch, data):
 # Streams that are closed or full.
 
 
-@pytest.mark.parametrize(("change", "code", "fact"), [("<&- 2>&-", 0, ""), (">&-", 2, "standard")])
+@pytest.mark.parametrize(
+    ("change", "code", "fact"), [("<&- 2>&-", 0, ""), (">&-", 2, "standard output")]
+)
 @pytest.mark.slow
 def test_streams_that_are_closed(data, change, code, fact):
     found = program(str(data), change=change, cwd=data.parent)

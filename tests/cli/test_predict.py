@@ -184,13 +184,11 @@ def test_each_file_has_a_column_of_ids_of_its_own(cohort, tmp_path):
 
 
 def test_a_table_with_columns_of_two_views_is_of_neither(cohort, tmp_path, refused):
-    _, tables, _ = cohort
-    for name, table in tables.items():
+    for name, table in cohort[1].items():
         columns = [f"f{k}" for k in range(table.shape[1])]
         table.set_axis(columns, axis=1).to_csv(tmp_path / f"{name}.csv")
     fit(tmp_path, "rna.csv", "mirna.csv")
-    message = refused("predict", tmp_path / "model.mvsc", tmp_path / "rna.csv")
-    assert "2 views, rna, mirna" in message and "VIEW=FILE" in message
+    assert "VIEW=FILE" in refused("predict", tmp_path / "model.mvsc", tmp_path / "rna.csv")
 
 
 @pytest.mark.filterwarnings("default")

@@ -266,8 +266,9 @@ def direction_sums(views, weights=None):
         total = np.zeros(X.shape[1], dtype=np.int64)
         for rows in gen_batches(X.shape[0], SMALL_BLOCK):
             # Integers make sums exact, and so independent of the order of rows and blocks.
-            units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS).astype(np.int64)
-            total += units.sum(axis=0) if weights is None else weights[rows] @ units
+            units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS)
+            part = units.sum(axis=0) if weights is None else weights[rows] @ units.astype(np.int64)
+            total += part.astype(np.int64)
         sums.append(total)
     return np.concatenate(sums)
 
