@@ -114,11 +114,12 @@ def test_memory_for_cached_files_is_available(tmp_path, monkeypatch):
     fake = {"/proc/meminfo": meminfo}
     paths = lambda first, *rest: Path(fake.get(first, first), *rest)  # noqa: E731
     monkeypatch.setattr(f"{VALIDATION}.Path", paths)
-    huge = np.broadcast_to(np.float32(0), (2000, 2000))
+    huge = np.broadcast_to(np.float32(0), (5000, 5000))
 
     def available():
         with pytest.raises(MemoryError) as refused:
             recovered(TRPCA, [huge])
+        assert "needs about 1.78 GiB" in str(refused.value)
         return str(refused.value)
 
     assert published_tlrr(np.ones((1, 2, 2)), max_iter=1).n_iter == 1  # nothing is known
