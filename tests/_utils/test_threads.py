@@ -331,6 +331,7 @@ def public_calls():
 
 @pytest.mark.skipif(not TASKS.exists(), reason="threads are counted on Linux")
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.slow
 def test_no_public_call_uses_more_threads_than_it_was_given(threads_at_any_size):
     with set_threads(4):
         for call in public_calls():

@@ -47,6 +47,7 @@ def test_outputs_are_compared_as_files(data, refused):
     assert data.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_pipes_and_devices_are_written_as_they_stand(data):
     pipe = data.parent / "pipe"
     os.mkfifo(pipe)

@@ -62,6 +62,7 @@ def test_the_certificate_sees_what_the_subspace_missed(core_parts, sign):
         np.testing.assert_allclose(T, symmetric_shrink(B, 1.0), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_published_path_through_small_ranks_is_that_of_the_twin():
     n = PARTIAL_MINIMUM
     W = random_similarities(2, n) * np.linspace(0.5, 2, n)[:, None] * np.linspace(0.5, 2, n)

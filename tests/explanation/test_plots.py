@@ -101,6 +101,7 @@ def test_a_few_samples_and_one_direction_have_a_map(n):
         assert len(plot_embedding(points, np.arange(n)).collections) == n
 
 
+@pytest.mark.slow
 def test_a_map_has_at_most_a_thousand_samples_and_forty_names():
     labels = np.arange(1200) % 41
     X = np.random.default_rng(0).standard_normal((1200, 2))
