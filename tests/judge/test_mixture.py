@@ -48,7 +48,7 @@ def is_used(views, c):
 def test_discrete_columns_many_columns_few_samples_and_one_cluster_are_no_mixture():
     views, y = groups((80, 80, 80), (4, 5))
     assert is_used(views, 3) and not is_used(views, 1)
-    rng, discrete = np.random.default_rng(0), np.column_stack([views[1], y > 0])
+    rng, discrete = np.random.default_rng(0), np.column_stack([views[1], np.arange(240) % 2])
     assert not is_used([views[0], discrete], 3)
     assert not is_used([views[0], discrete + 1e-9 * rng.normal(size=discrete.shape)], 3)
     assert not is_used(groups((80, 80, 80), (50, 51))[0], 3)
