@@ -33,6 +33,7 @@ FOLDERS = (
 ).split()
 TESTS = {  # that are not, or not all, in a folder of the same name
     "datasets": ["test_datasets.py", "cli/test_arrays.py"],
+    "judge": ["judge", "methods/test_saved.py", "views/test_rows.py"],
     "metrics": ["test_metrics.py"],
     "solvers": ["solvers", "methods/test_recovery.py", "methods/test_representation.py"],
 }
