@@ -35,6 +35,7 @@ TESTS = {  # that are not, or not all, in a folder of the same name
     "datasets": ["test_datasets.py", "cli/test_arrays.py"],
     "judge": ["judge", "methods/test_saved.py", "views/test_rows.py"],
     "metrics": ["test_metrics.py"],
+    "spectral": ["spectral", "core/test_eigenvectors.py", "methods/test_consensus.py"],
     "solvers": ["solvers", "methods/test_recovery.py", "methods/test_representation.py"],
 }
 KINDS = (
