@@ -188,7 +188,8 @@ def test_a_table_with_columns_of_two_views_is_of_neither(cohort, tmp_path, refus
         columns = [f"f{k}" for k in range(table.shape[1])]
         table.set_axis(columns, axis=1).to_csv(tmp_path / f"{name}.csv")
     fit(tmp_path, "rna.csv", "mirna.csv")
-    assert "VIEW=FILE" in refused("predict", tmp_path / "model.mvsc", tmp_path / "rna.csv")
+    message = refused("predict", tmp_path / "model.mvsc", tmp_path / "rna.csv")
+    assert "2 views, rna, mirna" in message and "VIEW=FILE" in message
 
 
 @pytest.mark.filterwarnings("default")

@@ -41,8 +41,8 @@ def test_equals_its_definition(kernel, twin, dtype, n):
     for v, t in product([1, 2, 3, 6], [0.0, 1e-9, 0.3, 2.0, 9.0, 1e3]):
         T = random_tensor(v, n, n, dtype=dtype)
         expected = twin(T.astype(np.float64), t)
-        tolerance = TOLERANCE[dtype] * np.sqrt(n) * np.abs(T).max()
-        np.testing.assert_allclose(apply(kernel, T, t), expected, atol=tolerance, err_msg=(v, t))
+        scale = TOLERANCE[dtype] * np.sqrt(n) * np.abs(T).max()
+        np.testing.assert_allclose(apply(kernel, T, t), expected, atol=scale, err_msg=f"{v, t}")
 
 
 CHUNK, TILE = 256, 32  # tubes, and entries of a tile's edge, that are handled together
@@ -70,12 +70,12 @@ def test_threads_and_sizes_where_loops_change(kernel, twin, dtype):
 
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0])
 @pytest.mark.parametrize("kernel", [kernels.symmetric_shrink, kernels.symmetric_clip])
-def test_symmetric_maps_on_every_side_of_the_spectrum(kernel, shift):
+@pytest.mark.parametrize("t", [0.1, 3.0, 8.0, 14.0, 25.0])
+def test_symmetric_maps_on_every_side_of_the_spectrum(kernel, shift, t):
     """The spectrum of a 100 x 100 Gaussian matrix reaches from -14 to 14; shifted by 14 it lies
     on one side, so that every recipe and both tridiagonal eigensolvers are used."""
     T = random_tensor(2, 100, 100) + 14 * shift * np.eye(100)
-    for t in (0.1, 3.0, 8.0, 14.0, 25.0):
-        np.testing.assert_allclose(apply(kernel, T, t), MAPS[kernel](T, t), atol=1e-12)
+    np.testing.assert_allclose(apply(kernel, T, t), MAPS[kernel](T, t), atol=1e-12)
 
 
 def test_repeated_and_zero_eigenvalues():
@@ -135,8 +135,7 @@ def test_halfcomplex_shrink_is_the_rotated_tensor_nuclear_prox(dtype, m):
         Fourier().shrink(hat, t, n_threads=2)
         result = Fourier().inverse(hat, axis=1)
         expected = proximal.tensor_nuclear_shrink(T.astype(np.float64), t)
-        tolerance = TOLERANCE[dtype] * 20
-        np.testing.assert_allclose(result, expected, atol=tolerance, err_msg=(v, t))
+        np.testing.assert_allclose(result, expected, atol=20 * TOLERANCE[dtype], err_msg=f"{v, t}")
 
 
 def test_halfcomplex_singular_values_below_the_resolution_of_a_gram_matrix():
@@ -174,7 +173,7 @@ def test_shrinkage_equals_its_definition(dtype, shape):
     for t in (0.0, 1e-9, 1e-3, 0.3, 2.0, 9.0, 1e3):
         out = T.copy()
         ranks = kernels.frontal_shrink(out, t)
-        np.testing.assert_allclose(out, proximal.svt(exact, t), atol=scale)
+        np.testing.assert_allclose(out, proximal.svt(exact, t), atol=scale, err_msg=f"{t}")
         if t >= 1e-3:
             expected = (np.linalg.svd(exact, compute_uv=False) > t).sum(axis=1)
             np.testing.assert_array_equal(ranks, expected)
