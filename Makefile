@@ -104,7 +104,7 @@ release-check: $(VENV)/test docs wheel
 sanitize: $(VENV)/test
 	$(BIN)/python tools/sanitize.py $(SANITIZE_OPTIONS)
 
-# Mutants of each folder that its tests kill: make mutants MUTANTS="judge views --sample 200"
+# Mutants of each folder that the tests kill: make mutants MUTANTS="judge views --sample 200"
 mutants: $(VENV)/test
 	$(BIN)/python -m pip install --quiet "poodle>=1.3,<2" "coverage>=7.6"
 	$(BIN)/python tools/mutants.py $(MUTANTS)
