@@ -80,9 +80,6 @@ def test_a_bar_where_tqdm_is_installed(monkeypatch, installed, views):
     assert "[TRPCA] cut (" in text and ("%|" in text) == installed
 
 
-# ------------------------------------------------------------------ what went wrong silently
-
-
 @pytest.mark.parametrize(("solver", "sparse"), [("dual", False), ("dual", True), ("ialm", False)])
 def test_a_tensor_of_zeros_is_said_with_a_lam_that_keeps_some(solver, sparse):
     W = random_similarities(3, 20) / 100

@@ -390,15 +390,6 @@ def test_the_order_of_views_and_columns_and_zeros_change_no_bit_of_the_graph(for
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_order_of_samples_whose_keys_are_equal_changes_no_label():
-    rng = np.random.RandomState(0)
-    view = np.hstack([rng.uniform(size=(100, 5)), np.full((100, 1), 1e18)])
-    order = rng.permutation(100)
-    labels, again = (ConsensusTLRR(3, random_state=0).fit_predict([X]) for X in (view, view[order]))
-    np.testing.assert_array_equal(again, labels[order])
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
 def test_equal_directions_are_counted_once_and_have_one_label(wrap):
     rng = np.random.RandomState(0)

@@ -227,9 +227,6 @@ def test_align(frames):
         align([a, b], join="left")
 
 
-# ------------------------------------------------------------------ views that say little
-
-
 WINE = known.load_wine, "'magnesium' of .* 'proline'", 4
 CANCER = known.load_breast_cancer, "'mean area' of .* 'worst area'", 3
 

@@ -55,7 +55,7 @@ class BoundModel(NamedTuple):
         complete = self.lifted
         if not self.present.all():
             # In an order by content, so that they do not depend on that of the samples.
-            order = canonical_order(complete)
+            order = canonical_order(RowSource(complete))
             views = imputed([X[order] for X in complete], self.present[:, order])
             back = np.argsort(order)
             complete = [X[back] for X in views]

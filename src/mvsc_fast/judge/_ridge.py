@@ -10,6 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse, spd_inverse
+from ..views._row_source import RowSource
 from ..views._rows import SMALL_BLOCK, presence, spread
 from ..views._sample import canonical_order
 from ..views._view_rows import ViewRows, imputed
@@ -128,7 +129,7 @@ def judge_of(views):
     The labels that it judges must be in this order.
     """
     # Missing rows are predicted in this order as well, from samples that are evenly spaced in it.
-    order = canonical_order(views)
+    order = canonical_order(RowSource(views))
     ordered = [X[order] for X in views]
     complete = imputed(ordered, presence(ordered))
     return Judge([ViewRows(X) for X in complete]), order

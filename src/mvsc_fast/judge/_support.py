@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._utils.messages import counted, warn_user
 from ..similarity._dense import ridge_slice
+from ..views._row_source import RowSource
 from ..views._rows import is_constant, presence, spread
 from ..views._sample import canonical_order
 from ..views._view_rows import ViewRows, imputed, in_canonical_columns, nonzero_columns, unit_rows
@@ -120,7 +121,7 @@ class ViewGraphs(NamedTuple):
 
 def view_graphs(views):
     """The `ViewGraphs` of views of shape (n, d_i), whose rows may be NaN and in any order."""
-    samples = canonical_order(views)[spread(views[0].shape[0], GRAPH_SAMPLES)]
+    samples = canonical_order(RowSource(views))[spread(views[0].shape[0], GRAPH_SAMPLES)]
     rows = [X[samples] for X in views]
     present = presence(rows)
     graphs = [_graph(unit_rows(X[has])) for X, has in zip(rows, present, strict=True)]

@@ -26,6 +26,7 @@ from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns, warn_of_names
 from ..views._facts import warn_of_zeros
 from ..views._read import read_views
+from ..views._row_source import RowSource
 from ..views._rows import is_constant
 from ..views._sample import canonical_order, equal_samples, row_keys, warn_of_few
 from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
@@ -213,8 +214,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         )
         pairs = zip(source.names, views, strict=True)
         warn_of_constant([name for name, X in pairs if is_constant(X)], consequence)
-        keys = row_keys(views)
-        order = canonical_order(views, keys)
+        keys = row_keys(RowSource(views))
+        order = canonical_order(RowSource(views), keys)
         equal = equal_samples([view[order] for view in views], keys[order])
         warn_of_few(equal, self.n_clusters)
         return views, scalings

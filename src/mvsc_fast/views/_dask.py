@@ -56,10 +56,7 @@ class DaskSource(RowSource):
     def per_row(self, function, dtype, *args):
         """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
         dtype = np.dtype(dtype)
-        # One task holds what the others share. If its worker dies, it is computed again, which
-        # scattered data are not.
-        call = methodcaller("per_row", function, dtype, *args)
-        tasks = self._tasks(dask.delayed(call, pure=False, traverse=False))
+        tasks = self._tasks(methodcaller("per_row", function, dtype, *args))
         parts = zip(tasks, self.chunks, strict=True)
         rows = [da.from_delayed(task, (count, *dtype.shape), dtype.base) for task, count in parts]
         return da.concatenate(rows)
@@ -85,7 +82,10 @@ class DaskSource(RowSource):
 
     def _tasks(self, *calls):
         """One delayed call of the `RowSource` of each partition; one call serves all."""
-        calls = calls if len(calls) > 1 else calls * len(self.chunks)
+        if len(calls) == 1:
+            # One task holds what the others share. If its worker dies, it is computed again, which
+            # scattered data are not.
+            calls = [dask.delayed(calls[0], pure=False, traverse=False)] * len(self.chunks)
         firsts = (np.cumsum(self.chunks) - self.chunks).tolist()
         blocks = zip(*(view.to_delayed().ravel().tolist() for view in self.views), strict=True)
         about = self.rows, self.titles, self.n_features, self.scalings

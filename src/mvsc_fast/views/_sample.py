@@ -12,6 +12,7 @@ from .._utils.messages import counted, warn_user
 from ._columns import warn_of_columns
 from ._facts import summarised
 from ._lift import Lift, find_lift, lifted
+from ._row_source import RowSource
 from ._rows import SMALL_BLOCK, dense, filled, is_constant, mean_row, presence, spread
 from ._scaling import ColumnScaling, fit_scalings
 from ._view_rows import ViewRows, nonzero_columns, with_data
@@ -158,8 +159,9 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
         views.append(view)
 
     # The canonical order and the unit rows, again for one view after another
-    keys = row_keys([view.rows for view in views])
-    order = canonical_order([view.rows for view in views], keys)
+    rows = RowSource([view.rows for view in views])
+    keys = row_keys(rows)
+    order = canonical_order(rows, keys)
     for k, view in enumerate(views):
         view = view._replace(rows=view.rows[order], present=view.present[order])
         views[k] = view._replace(unit=ViewRows(view.observed, view.nonnegative)) if unit else view
@@ -184,24 +186,20 @@ def _is_continuous(X):
 
 def _uniform_sample(source, samples, count, seed):
     """Some samples, ascending, drawn in an order that depends on their rows alone."""
-    # The draw is made in an order by content, so that the order of rows changes no result.
-    sums = source.sum(lambda first, views: direction_sums(views))
-    keys = np.asarray(source.per_row(lambda first, views: row_keys(views, sums), np.float64))
-    order = np.argsort(keys, kind="stable")
+    order = canonical_order(source)
     order = order[np.isin(order, samples)]
-    ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
-    return np.sort(order[ranks])
+    return np.sort(np.random.RandomState(seed).choice(order, count, replace=False))
 
 
-def canonical_order(views, keys=None):
+def canonical_order(source, keys=None):
     """An order of the samples that depends on their contents alone.
 
     Samples are sorted by `row_keys`, and those of equal keys by their cosines with further
-    directions, so that samples with all in common are equal in all views.
+    directions and by their lengths, so that samples with all in common are equal in all views.
 
     Parameters
     ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
+    source : RowSource
         Rows may be NaN.
     keys : ndarray of shape (n,), optional
         Their `row_keys`, if they are known.
@@ -210,48 +208,50 @@ def canonical_order(views, keys=None):
     -------
     ndarray of shape (n,) of int
     """
-    keys = row_keys(views) if keys is None else keys
+    keys = row_keys(source) if keys is None else keys
     ranks = np.unique(keys, return_inverse=True)[1]
     if ranks.max() == len(keys) - 1:
         return np.argsort(keys)
     # The next direction is the mean of the rows weighted by their ranks so far, while it tells
-    # samples apart. The last one is random, and depends on the order of the columns.
+    # samples apart. The last one is random, and depends on the order of the columns, as lengths do
+    # on that of the views.
     n_before = 0
     for _ in range(MAX_DIRECTIONS):
         if not n_before < ranks.max() < len(keys) - 1:
             break
-        n_before, further = ranks.max(), row_keys(views, direction_sums(views, ranks))
+        n_before, further = ranks.max(), row_keys(source, direction_sums(source, ranks))
         ranks = np.unique([ranks, further], axis=1, return_inverse=True)[1].ravel()
-    width = sum(X.shape[1] for X in views)
-    random = np.random.RandomState(0).standard_normal(width) * 2.0**SUM_BITS
-    return np.lexsort([row_keys(views, random), ranks])
+    random = np.random.RandomState(0).standard_normal(sum(source.n_features)) * 2.0**SUM_BITS
+    squares = np.asarray(source.per_row(_squares, (np.float64, len(source.views))))
+    return np.lexsort([*squares.T, row_keys(source, random), ranks])
 
 
-def row_keys(views, sums=None):
+def row_keys(source, sums=None):
     """A number for each sample: the cosine of its row with the mean direction, summed over views.
 
     Neither columns of zeros nor the order of columns or views change it, as it depends on inner
-    products of rows alone; nor do factors of rows, as it is rounded.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-    sums : ndarray of int, optional
-        `direction_sums` of all samples, if the views are a part of them.
+    products of rows alone; nor do factors of rows, as it is rounded. ``sums`` of a direction are by
+    default the `direction_sums`.
     """
-    sums = direction_sums(views) if sums is None else sums
+    sums = direction_sums(source) if sums is None else sums
+    return np.asarray(source.per_row(_keys, np.float64, sums))
+
+
+def _keys(first, views, sums):
     ends = np.cumsum([X.shape[1] for X in views])[:-1]
     keys = 0.0
     for X, part in zip(views, np.split(sums, ends), strict=True):
         mean = part / max(1.0, np.linalg.norm(part.astype(np.float64)))
-        batches = gen_batches(X.shape[0], SMALL_BLOCK)
-        cosines = [_row_sums(_directions(X[rows]), mean) for rows in batches]
         # Sums of integers do not depend on the order of the views.
-        keys = keys + np.rint(np.concatenate(cosines) * 2.0**KEY_BITS)
+        keys = keys + np.rint(_row_sums(_directions(X), mean) * 2.0**KEY_BITS)
     return keys
 
 
-def direction_sums(views, weights=None):
+def _squares(first, views):
+    return np.transpose([_row_sums(X, X) for X in views])
+
+
+def direction_sums(source, weights=None):
     """Sums of the columns of the rows divided by their lengths, in units of 2^-30.
 
     They are sums of integers, and thus the same for all orders and blocks of the samples.
@@ -261,16 +261,16 @@ def direction_sums(views, weights=None):
     -------
     ndarray of shape (d_0 + d_1 + ...,), int64
     """
-    sums = []
-    for X in views:
-        total = np.zeros(X.shape[1], dtype=np.int64)
-        for rows in gen_batches(X.shape[0], SMALL_BLOCK):
-            # Integers make sums exact, and so independent of the order of rows and blocks.
-            units = np.rint(_directions(X[rows]) * 2.0**SUM_BITS)
-            part = units.sum(axis=0) if weights is None else weights[rows] @ units.astype(np.int64)
-            total += part.astype(np.int64)
-        sums.append(total)
-    return np.concatenate(sums)
+    return source.sum(_direction_sums, weights)
+
+
+def _direction_sums(first, views, weights):
+    # Integers make sums exact, and so independent of the order of rows and blocks.
+    units = [np.rint(_directions(X) * 2.0**SUM_BITS) for X in views]
+    if weights is None:
+        return np.concatenate([X.sum(axis=0) for X in units]).astype(np.int64)
+    part = weights[first : first + units[0].shape[0]]
+    return np.concatenate([part @ X.astype(np.int64) for X in units])
 
 
 def _directions(X):
