@@ -39,7 +39,7 @@ def read_text(read, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".txt", ".parquet", ".xlsx"])
-@pytest.mark.parametrize("ids", [IDS, None])
+@pytest.mark.parametrize("ids", [IDS, range(5, 17), None])
 def test_formats(tmp_path, read, suffix, ids):
     path, table, index = tmp_path / f"a{suffix}", frame(ids), ids is not None
     if suffix == ".parquet":
@@ -51,10 +51,11 @@ def test_formats(tmp_path, read, suffix, ids):
     else:
         table.to_csv(path, sep="," if "csv" in suffix else "\t", index=index)
     data = read(path)
-    assert_read(data, ids=ids)
+    names = list(map(str, ids or ()))
+    assert_read(data, ids=names or None)
     assert list(data.views) == ["a"]
     (note, _) = [*data.notes, ""][:2]
-    told = " (ids 'id': 's00', 's01', 's02', ... (12 in all))" if index else ""
+    told = f" (ids 'id': {str(names[:3])[1:-1]}, ... (12 in all))" if index else ""
     assert note == f"{path}: 12 samples{told}, 3 features ('height', 'width', 'depth')"
 
 
@@ -98,8 +99,9 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
     data = read(*paths, id_column=["key", "other"])
     assert data.ids == numbers and data.id_name == "key"
     np.testing.assert_array_equal(data.views["b"], X[::-1])
-    with pytest.raises(ValueError, match="b.csv: --id-column: expected one of the columns 'key'"):
+    with pytest.raises(ValueError, match="b.csv: --id-column: 0 of the columns 'key' are there"):
         read(*paths, id_column="key")
+    assert_read(read(paths[1], id_column=["other", "other"]), ids=numbers[::-1])
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def read_table(path, options, label=None):
     pandas = import_extra("pandas", "a table", "'mvsc-fast[files]'")
     if kind_of(path) == ".parquet":
         frame = pandas.read_parquet(path)
-        if not isinstance(frame.index, pandas.RangeIndex):  # pandas has written ids as an index
+        plain = pandas.RangeIndex(len(frame))
+        if frame.index.names != [None] or not frame.index.equals(plain):  # ids are in an index
             frame = frame.reset_index()
         names = [str(name) for name in frame.columns]
     else:
@@ -130,10 +131,10 @@ def _place_of_ids(frame, id_columns, label):
     """The position of the column with the ids: that of the user, or the first one, or None."""
     names = list(frame)
     if id_columns and id_columns != ["none"]:
-        named = [name for name in id_columns if name in names]
+        named = [name for name in names if name in id_columns]
         if len(named) != 1:
-            expected = f"expected one of the columns {shown(*id_columns)}"
-            raise ValueError(f"--id-column: {expected}{nearest(id_columns, names)}")
+            there = f"{len(named)} of the columns {shown(*id_columns)} are there, expected one"
+            raise ValueError(f"--id-column: {there}{'' if named else nearest(id_columns, names)}")
         return names.index(named[0])
     # Ids are beside another column, and known labels are no ids.
     if len(names) == 1:

@@ -133,7 +133,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
         if len(duplicates := repeated(frame.index)) or frame.index.to_frame().isna().any(axis=None):
             raise ValueError(
                 f"rows of {view_title(name)} need one id each, but ids are missing or occur more "
-                f"than once: {shown(*duplicates)}"
+                f"than once: {shown(*duplicates) or 'NaN'}"
             )
     # The order is that of the first view; others append the ids that are new.
     indexes = [frame.index for frame in tables.values()]

@@ -75,7 +75,7 @@ def _numbers(X):
 def _first_refused(X):
     """The first column of a table that has an entry that is no number, for a message."""
     values = np.empty(0)
-    with suppress(*REFUSED):  # of parts of different shapes
+    with suppress(*REFUSED, OSError):  # of texts in HDF5, and of parts of different shapes
         values = np.asarray(X, dtype=object)
     if values.ndim == 2:
         names = getattr(X, "columns", range(values.shape[1]))
