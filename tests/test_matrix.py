@@ -107,8 +107,6 @@ CONDITIONS = {
     "one view alone": lambda: case(single=True),
 }
 
-# ------------------------------------------------------------------ the questions
-
 
 def attributes(model):
     """What a fit learned, but for the predictor, whose margins are compared."""

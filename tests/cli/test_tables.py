@@ -189,9 +189,6 @@ def test_other_files_are_refused(tmp_path, read):
         read(tmp_path / "a.npy", columns="a")
 
 
-# ----------------------------------------------------------------------------------------- columns
-
-
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
@@ -230,9 +227,6 @@ def test_one_table_gives_several_views(read_text):
     }
     with pytest.raises(ValueError, match="two views have the same name"):
         read_text(frame(IDS), columns=["a=width", "a=depth"])
-
-
-# ------------------------------------------------------------------------------- several files
 
 
 def test_rows_are_matched_by_id_or_by_position(tmp_path, read):

@@ -103,13 +103,14 @@ def test_certainty_is_the_mean_of_margin_and_agreement_with_matched_candidates(c
 def test_wrong_labels_sit_nearer_to_another_cluster(data):
     views, y = data
     model = KMeans(3, n_init=1, random_state=0).fit(views[0])
-    moved = np.delete(np.arange(0, 210, 30), 0)
+    moved = np.delete(np.arange(0, 210, 30), [0, 3])
     model.labels_ = y.copy()
     model.labels_[moved] = (y[moved] + 1) % 3
     wrong = explain(model, [views[0]])
     assert (wrong.samples["margin"][moved] < 0).all()
     assert set(moved) <= set(wrong.uncertain.tolist()) and len(wrong.uncertain) == 21
     np.testing.assert_array_equal(wrong.samples["second"][moved], y[moved])
+    assert [part.table["samples"].tolist() for part in wrong.parts[:1]] == [[71, 70, 69]]
     assert "Least certain samples: 21\n" in str(wrong) and "... 9 more rows" in str(wrong)
 
 

@@ -94,9 +94,6 @@ def test_the_program_reports_what_is_wrong(program, case, tmp_path):
         assert wrong.returncode == 1 and message in wrong.stderr, wrong.stderr
 
 
-# ------------------------------------------------------------------ R and Octave
-
-
 def output(*command):
     """Standard output of a command, which must succeed."""
     environment = {k: v for k, v in os.environ.items() if k != "RETICULATE_PYTHON"}
@@ -123,9 +120,6 @@ def test_octave():
     command = Path(sys.executable).with_name("mvsc-fast")
     script = EXAMPLES.parent / "octave" / "cluster.m"
     assert "120 of 120 samples" in output("octave-cli", "--quiet", script, command)
-
-
-# ------------------------------------------------------------------ PyInstaller
 
 
 APPLICATION = """

@@ -345,9 +345,6 @@ def test_any_problem_stays_within_its_memory(
     assert found.tobytes() == scores.tobytes()
 
 
-# ------------------------------------------------------------------ compilers
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -405,9 +402,6 @@ def test_other_arithmetic_loads_no_model(predict_with, small, change):
     status, model = load(library, small[0])
     assert status == BAD_ARITHMETIC and model.bytes is None
     assert b"such as -ffast-math" in library.mvsc_model_strerror(status)
-
-
-# ------------------------------------------------------------------ damaged files
 
 
 def test_what_is_no_model_file_has_a_status(predict_library, small, tmp_path):

@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse
 from conftest import random_views
 from reference import sparse_graphs as twin
+from sklearn.preprocessing import normalize
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
+from mvsc_fast.similarity import _sparse
 
 sparse_representation = partial(similarity.self_representation, sparse=True)
 
@@ -99,3 +101,7 @@ def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)
+    u = normalize(np.abs(views[0])).astype(np.float32)
+    (expected,) = similarity.nearest_neighbors([u], n_neighbors=4)
+    cosines = _sparse.unit_neighbor_similarities(u, _sparse.nearest_rows(u, 4))
+    np.testing.assert_allclose(cosines.toarray(), expected, atol=1e-5)

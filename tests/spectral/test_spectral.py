@@ -5,6 +5,8 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from conftest import changed, random_similarities
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast.spectral import _ward, fuse, spectral_embedding, spectral_labels
 
@@ -129,6 +131,13 @@ def test_parameters_are_checked_before_the_affinity():
 def test_tensors_that_are_not_finite_are_refused():
     with pytest.raises(ValueError, match="tensor: slice 1 .*1 infinite"):
         fuse([S, changed(S, (2, 1), np.inf)])
+
+
+def test_clusters_of_few_distinct_points_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((20, 2)), rng.integers(1, 30, 20), axis=0)
+    expected = AgglomerativeClustering(4).fit_predict(X)
+    assert adjusted_rand_score(_ward.ward_labels(X, 4), expected) == 1
 
 
 def test_merges_of_ties_up_to_rounding_end(monkeypatch):
