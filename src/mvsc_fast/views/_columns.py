@@ -9,6 +9,7 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import only_in, shown, view_title
+from ._read import read_views
 from ._rows import is_constant, spread
 from ._view_rows import unit_rows
 
@@ -52,7 +53,7 @@ def with_absent(X, names, n_features):
     first = next((view for view in matrices if view is not None), None)
     if first is None:
         raise ValueError("every view is None or absent: pass at least one")
-    n = first.shape[0] if hasattr(first, "shape") else len(first)
+    n = read_views([first], min_samples=0).n_samples
     tables = [
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)

@@ -107,9 +107,8 @@ def _view_facts(X):
     if not scipy.sparse.issparse(X):
         least, largest, n_gaps, _, gaps, blank = scan_cells(X)
         if n_gaps == 0:  # as nearly all views, and faster
-            facts = least, largest, np.count_nonzero(blank), 0, 0, False
-            return facts, np.zeros(n, dtype=bool), blank
-        missing = 2 * gaps > d
+            return (least, largest, np.count_nonzero(blank), 0, 0, False), np.zeros(n, bool), blank
+        missing = missing_rows(X)
         n_cells = int(gaps[~missing].sum())
         is_partial = n_cells > 0 or bool((gaps[missing] < d).any())
     else:
