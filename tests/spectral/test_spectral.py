@@ -138,6 +138,7 @@ def test_clusters_of_few_distinct_points_are_those_of_scikit_learn():
     X = np.repeat(rng.standard_normal((20, 2)), rng.integers(1, 30, 20), axis=0)
     expected = AgglomerativeClustering(4).fit_predict(X)
     assert adjusted_rand_score(_ward.ward_labels(X, 4), expected) == 1
+    assert set(_ward.ward_labels(X[[0, 99, -1]], 4)) == {0, 1, 2}
 
 
 def test_merges_of_ties_up_to_rounding_end(monkeypatch):
