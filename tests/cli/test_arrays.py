@@ -66,7 +66,7 @@ def test_matlab_7_3(tmp_path):
         file["Y"].attrs["MATLAB_class"] = np.bytes_("double")
         file["#refs#/c"] = np.frombuffer(b"red", dtype=np.uint8)[:, None]
         file["#refs#/c"].attrs["MATLAB_class"] = np.bytes_("char")
-        file.create_dataset("names", data=[[file["#refs#/c"].ref]], dtype=h5py.ref_dtype)
+        file.create_dataset("names", data=[[file["#refs#/c"].ref]] * 60, dtype=h5py.ref_dtype)
         file["names"].attrs["MATLAB_class"] = np.bytes_("cell")
         group = file.create_group("S")
         group.attrs["MATLAB_sparse"] = 60
@@ -75,6 +75,7 @@ def test_matlab_7_3(tmp_path):
     content = path.read_bytes()
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + content[128:])
     assert_read(path, [A, B], Y, truth="Y")
+    assert_read(path, [A, B], np.array(["red"] * 60), truth="names")
     assert_read(path, [COUNTS.toarray()], None, views=["S"])
     path.write_bytes(b"# Created by Octave 8.4.0\n# name: X\n".ljust(200))
     with pytest.raises(ValueError, match="-v7"):

@@ -237,6 +237,7 @@ def test_rows_are_matched_by_id_or_by_position(tmp_path, read):
     data = read(a, b)
     assert data.ids == IDS and data.id_name == "who"
     np.testing.assert_array_equal(data.views["a"], data.views["b"])
+    assert "matched by position" in str(read(a, b, id_column="none").notes)
     frame(IDS).iloc[2:].to_csv(b)
     with pytest.raises(ValueError, match="different ids .only in a: 's00', 's01'.: --join inner"):
         read(a, b)
