@@ -273,7 +273,8 @@ def report(folder, record, copies, options, equivalent):
     ]
     tests = [tests_of(m, record, options.seconds) for m in drawn]
     unchanged = drawn[0] | {"source": (ROOT / "src" / drawn[0]["path"]).read_text()}
-    if not all(survivors([unchanged], [(list(record["tests"])[::100], 0)], options.seconds, copies)):
+    some = list(record["tests"])[::100]
+    if not all(survivors([unchanged], [(some, 0)], options.seconds, copies)):
         sys.exit(f"{folder}: tests fail without a mutant")
     alive = survivors(drawn, tests, options.seconds, copies)
     for constants in False, True:
