@@ -44,7 +44,7 @@ def test_formats(tmp_path, read, suffix, ids):
     path, table, index = tmp_path / f"a{suffix}", frame(ids), ids is not None
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-        table.to_parquet(path)
+        table.rename_axis("who" if index else None).to_parquet(path)
     elif suffix == ".xlsx":
         pytest.importorskip("openpyxl")
         table.to_excel(path, index=index)
@@ -55,7 +55,8 @@ def test_formats(tmp_path, read, suffix, ids):
     assert_read(data, ids=names or None)
     assert list(data.views) == ["a"]
     (note, _) = [*data.notes, ""][:2]
-    told = f" (ids 'id': {str(names[:3])[1:-1]}, ... (12 in all))" if index else ""
+    name = "who" if suffix == ".parquet" else "id"
+    told = f" (ids '{name}': {str(names[:3])[1:-1]}, ... (12 in all))" if index else ""
     assert note == f"{path}: 12 samples{told}, 3 features ('height', 'width', 'depth')"
 
 

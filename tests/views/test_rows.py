@@ -64,11 +64,13 @@ def test_ties_have_one_label_in_any_order(views, wrap, max_samples):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_rows_whose_keys_are_equal_have_one_label_in_any_order():
-    """Rows of equal direction, and of equal cosines with the mean direction."""
+    """Rows of equal direction, with gaps as well, and of equal cosines with the mean direction."""
     rng = np.random.default_rng(0)
     levels, offset = np.eye(4)[rng.permutation(150) % 4], np.full((150, 1), 1e18)
     ties = [rng.lognormal(size=(150, 1))], [levels, rng.integers(1, 6, (150, 2))]
-    for views in (*ties, [np.hstack([rng.uniform(size=(150, 5)), offset])]):
+    gaps = rng.lognormal(size=(150, 2))
+    gaps[rng.permutation(150)[:20], 1] = NAN
+    for views in (*ties, [gaps], [np.hstack([rng.uniform(size=(150, 5)), offset])]):
         order = rng.permutation(150)
         for count in (50, "auto"):
             again = fitted([X[order] for X in views], max_samples=count).labels_

@@ -53,19 +53,19 @@ def read_table(path, options, label=None):
     if kind_of(path) == ".parquet":
         frame = pandas.read_parquet(path)
         plain = pandas.RangeIndex(len(frame))
-        if frame.index.names != [None] or not frame.index.equals(plain):  # ids are in an index
-            frame = frame.reset_index()
+        has_ids = frame.index.names != [None] or not frame.index.equals(plain)
+        frame = frame.reset_index() if has_ids else frame
         names = [str(name) for name in frame.columns]
     else:
-        frame, names, read = _parsed(path, options, pandas)
+        has_ids, (frame, names, read) = False, _parsed(path, options, pandas)
     _check_names(frame, names, kind_of(path) == ".parquet")
 
     # The frame has the names of the file, where pandas may have changed some.
     frame.columns = names
     place = _place_of_ids(frame, options.id_column, label)
-    if place is None:
+    if place is None and not has_ids:
         return frame
-    name = names[place]
+    name = names[place := place or 0]
     if options.id_column == ["none"]:
         return frame.drop(columns=name)
     if kind_of(path) == ".parquet":

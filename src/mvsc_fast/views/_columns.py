@@ -50,10 +50,10 @@ def with_absent(X, names, n_features):
         return X
     # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
     # only.
-    first = next((view for view in matrices if view is not None), None)
-    if first is None:
+    present = [(name, X) for name, X in zip(names, matrices, strict=True) if X is not None]
+    if not present:
         raise ValueError("every view is None or absent: pass at least one")
-    n = read_views([first], min_samples=0).n_samples
+    n = read_views(dict(present[:1]), min_samples=0).n_samples
     tables = [
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)

@@ -230,24 +230,24 @@ def row_keys(source, sums=None):
     """A number for each sample: the cosine of its row with the mean direction, summed over views.
 
     Neither columns of zeros nor the order of columns or views change it, as it depends on inner
-    products of rows alone; nor do factors of rows, as it is rounded. ``sums`` of a direction are by
-    default the `direction_sums`.
+    products of rows alone; nor do factors of rows, as it is rounded. ``sums`` are those of a
+    direction, by default `direction_sums(source)`.
     """
     sums = direction_sums(source) if sums is None else sums
     return np.asarray(source.per_row(_keys, np.float64, sums))
 
 
 def _keys(first, views, sums):
-    ends = np.cumsum([X.shape[1] for X in views])[:-1]
-    keys = 0.0
-    for X, part in zip(views, np.split(sums, ends), strict=True):
-        mean = part / max(1.0, np.linalg.norm(part.astype(np.float64)))
-        # Sums of integers do not depend on the order of the views.
-        keys = keys + np.rint(_row_sums(_directions(X), mean) * 2.0**KEY_BITS)
-    return keys
+    parts = np.split(sums, np.cumsum([X.shape[1] for X in views])[:-1])
+    means = [part / max(1.0, np.linalg.norm(part.astype(np.float64))) for part in parts]
+    cosines = [_row_sums(_directions(X), mean) for X, mean in zip(views, means, strict=True)]
+    # Sums of integers do not depend on the order of the views.
+    return np.rint(np.multiply(cosines, 2.0**KEY_BITS)).sum(axis=0)
 
 
 def _squares(first, views):
+    # Gaps are zeros, as they are in directions; sparse rows have none.
+    views = [X if scipy.sparse.issparse(X) else np.nan_to_num(X) for X in views]
     return np.transpose([_row_sums(X, X) for X in views])
 
 
