@@ -40,6 +40,7 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
         ("clutser", "invalid choice: 'clutser'"),
         ("cluster", "required: FILE"),
         ("cluster a.npz", "required: --clusters (usage: mvsc-fast cluster --help)"),
+        ("cluster absent.npz --clusters 3 --save m.pkl", "m.pkl: models have the suffix .mvsc"),
         ("cluster absent.npz --clusters 3 --save m.mvsc.gz", "gz: models have the suffix .mvsc"),
         ("cluster a.npz --clusters 3 --clusers 3", "unrecognized arguments: --clusers 3"),
         ("cluster a.npz --clusters few", "got 'few'"),

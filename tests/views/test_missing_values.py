@@ -133,9 +133,6 @@ def test_missing_rows_of_many_sorted_samples_are_predicted_from_some_of_all():
     assert imputed([X, Y], presence([X, Y]))[1][-1].argmax() == 3
 
 
-# ------------------------------------------------------------------ rows that are made missing
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, bool])
 def test_missing_rows_of_arrays_are_nan(dtype):
     X = np.array([[1, 0], [0, 0], [1, 1]], dtype=dtype)

@@ -161,7 +161,7 @@ def _checked(args, is_file):
         raise ValueError("--certainty: labels in cells have mvsc_margin; write them as .csv")
     if args.save and not hasattr(method, "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
-    if args.save and not args.save.lower().endswith(".mvsc"):
+    if args.save and Path(args.save).suffix.lower() != ".mvsc":
         raise ValueError(f"--save {args.save}: models have the suffix .mvsc")
     inputs = [*args.files, args.scores or args.files[0]]
     prepare_outputs([args.labels, args.report, args.save], inputs, _is_copy(args))

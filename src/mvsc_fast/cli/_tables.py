@@ -62,10 +62,10 @@ def read_table(path, options, label=None):
 
     # The frame has the names of the file, where pandas may have changed some.
     frame.columns = names
-    place = _place_of_ids(frame, options.id_column, label)
-    if place is None and not has_ids:
+    place = _place_of_ids(frame, options.id_column, label, has_ids)
+    if place is None:
         return frame
-    name = names[place := place or 0]
+    name = names[place]
     if options.id_column == ["none"]:
         return frame.drop(columns=name)
     if kind_of(path) == ".parquet":
@@ -127,7 +127,7 @@ def _check_names(frame, names, is_parquet):
         raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename or remove one")
 
 
-def _place_of_ids(frame, id_columns, label):
+def _place_of_ids(frame, id_columns, label, has_ids):
     """The position of the column with the ids: that of the user, or the first one, or None."""
     names = list(frame)
     if id_columns and id_columns != ["none"]:
@@ -141,7 +141,7 @@ def _place_of_ids(frame, id_columns, label):
         return None
     place = 1 if names[0] == label else 0
     is_text = frame[names[place]].dtype.kind not in "fiub"
-    return place if is_text or not names[place] or ID.fullmatch(names[place]) else None
+    return place if has_ids or is_text or not names[place] or ID.fullmatch(names[place]) else None
 
 
 def _check_ids(ids, name):

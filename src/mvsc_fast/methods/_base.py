@@ -214,8 +214,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         )
         pairs = zip(source.names, views, strict=True)
         warn_of_constant([name for name, X in pairs if is_constant(X)], consequence)
-        keys = row_keys(RowSource(views))
-        order = canonical_order(RowSource(views), keys)
+        rows = RowSource(views)
+        keys = row_keys(rows)
+        order = canonical_order(rows, keys)
         equal = equal_samples([view[order] for view in views], keys[order])
         warn_of_few(equal, self.n_clusters)
         return views, scalings

@@ -9,7 +9,6 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import only_in, shown, view_title
-from ._read import read_views
 from ._rows import is_constant, spread
 from ._view_rows import unit_rows
 
@@ -50,10 +49,10 @@ def with_absent(X, names, n_features):
         return X
     # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
     # only.
-    present = [(name, X) for name, X in zip(names, matrices, strict=True) if X is not None]
-    if not present:
+    first = next((view for view in matrices if view is not None), None)
+    if first is None:
         raise ValueError("every view is None or absent: pass at least one")
-    n = read_views(dict(present[:1]), min_samples=0).n_samples
+    n = first.shape[0] if hasattr(first, "shape") else len(first)
     tables = [
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)

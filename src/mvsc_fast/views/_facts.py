@@ -108,7 +108,7 @@ def _view_facts(X):
         least, largest, n_gaps, _, gaps, blank = scan_cells(X)
         if n_gaps == 0:  # as nearly all views, and faster
             return (least, largest, np.count_nonzero(blank), 0, 0, False), np.zeros(n, bool), blank
-        missing = missing_rows(X)
+        missing = 2 * gaps > d
         n_cells = int(gaps[~missing].sum())
         is_partial = n_cells > 0 or bool((gaps[missing] < d).any())
     else:

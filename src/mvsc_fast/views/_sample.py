@@ -219,11 +219,11 @@ def canonical_order(source, keys=None):
     for _ in range(MAX_DIRECTIONS):
         if not n_before < ranks.max() < len(keys) - 1:
             break
-        n_before, further = ranks.max(), row_keys(source, direction_sums(source, ranks))
+        n_before, further = ranks.max(), row_keys(source, source.sum(direction_sums, ranks))
         ranks = np.unique([ranks, further], axis=1, return_inverse=True)[1].ravel()
     random = np.random.RandomState(0).standard_normal(sum(source.n_features)) * 2.0**SUM_BITS
-    squares = np.asarray(source.per_row(_squares, (np.float64, len(source.views))))
-    return np.lexsort([*squares.T, row_keys(source, random), ranks])
+    last = np.asarray(source.per_row(_last_keys, (np.float64, len(source.views) + 1), random))
+    return np.lexsort([*last.T, ranks])
 
 
 def row_keys(source, sums=None):
@@ -231,9 +231,9 @@ def row_keys(source, sums=None):
 
     Neither columns of zeros nor the order of columns or views change it, as it depends on inner
     products of rows alone; nor do factors of rows, as it is rounded. ``sums`` are those of a
-    direction, by default `direction_sums(source)`.
+    direction, by default the mean.
     """
-    sums = direction_sums(source) if sums is None else sums
+    sums = source.sum(direction_sums, None) if sums is None else sums
     return np.asarray(source.per_row(_keys, np.float64, sums))
 
 
@@ -245,27 +245,19 @@ def _keys(first, views, sums):
     return np.rint(np.multiply(cosines, 2.0**KEY_BITS)).sum(axis=0)
 
 
-def _squares(first, views):
-    # Gaps are zeros, as they are in directions; sparse rows have none.
-    views = [X if scipy.sparse.issparse(X) else np.nan_to_num(X) for X in views]
-    return np.transpose([_row_sums(X, X) for X in views])
+def _last_keys(first, views, sums):
+    """The squared lengths of the rows in each view, and their keys for another direction."""
+    squares = [_row_sums(X, X) for X in map(_without_gaps, views)]
+    return np.transpose([*squares, _keys(first, views, sums)])
 
 
-def direction_sums(source, weights=None):
+def direction_sums(first, views, weights):
     """Sums of the columns of the rows divided by their lengths, in units of 2^-30.
 
     They are sums of integers, and thus the same for all orders and blocks of the samples.
-    ``weights`` of the samples are integers, by default 1.
-
-    Returns
-    -------
-    ndarray of shape (d_0 + d_1 + ...,), int64
+    ``weights`` of all samples are integers; None stands for 1. An array of shape
+    (d_0 + d_1 + ...,), int64.
     """
-    return source.sum(_direction_sums, weights)
-
-
-def _direction_sums(first, views, weights):
-    # Integers make sums exact, and so independent of the order of rows and blocks.
     units = [np.rint(_directions(X) * 2.0**SUM_BITS) for X in views]
     if weights is None:
         return np.concatenate([X.sum(axis=0) for X in units]).astype(np.int64)
@@ -273,15 +265,19 @@ def _direction_sums(first, views, weights):
     return np.concatenate([part @ X.astype(np.int64) for X in units])
 
 
+def _without_gaps(X):
+    """Rows with zeros in place of NaN."""
+    if scipy.sparse.issparse(X):
+        return with_data(X, _without_gaps(X.data))
+    return np.where(np.isnan(X), X.dtype.type(0), X)  # infinite entries were refused
+
+
 def _directions(X):
     """Rows divided by their lengths, in float64; zeros in place of NaN."""
-    sparse = scipy.sparse.issparse(X)
-    values = X.data if sparse else X
-    values = np.where(np.isnan(values), values.dtype.type(0), values)  # infinite ones were refused
-    X = with_data(X, values) if sparse else values
+    X = _without_gaps(X)
     squares = _row_sums(X, X)
     lengths = np.where(squares > np.finfo(X.dtype).tiny, np.sqrt(squares), np.inf)
-    if sparse:
+    if scipy.sparse.issparse(X):
         return with_data(X, X.data / np.repeat(lengths, np.diff(X.indptr)))
     return X / lengths[:, None]
 
