@@ -80,6 +80,8 @@ def test_matlab_7_3(tmp_path):
     path.write_bytes(b"# Created by Octave 8.4.0\n# name: X\n".ljust(200))
     with pytest.raises(ValueError, match="-v7"):
         load_mat(path)
+    with pytest.raises(ValueError, match="zip"):  # rather than the advice to load a pickle
+        load_mat(path.rename(tmp_path / "a.npz"))
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".h5", ".hdf5", ".zarr"])

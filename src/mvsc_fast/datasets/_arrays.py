@@ -126,7 +126,7 @@ def _flat(value, name=""):
 
 
 def _read_npz(path):
-    with np.load(path, allow_pickle=False) as store:
+    with np.lib.npyio.NpzFile(path, allow_pickle=False) as store:  # np.load would take a pickle
         if {"format", "shape", "data"} <= set(store):
             return checked_csr(scipy.sparse.load_npz(path), "the sparse matrix of the file")
         return dict(store)
