@@ -57,8 +57,8 @@ class ClusterCounts(ShortRepr):
     confidence : {"high", "low"}
         "high" if the suggestion has a stability of at least .95, a predictability of at least .9
         and a criterion that exceeds those of the next smaller and larger number by .015, and is not
-        the largest number that was evaluated. In the benchmarks of the documentation ("Suggested
-        numbers of clusters"), suggestions of high confidence are nearly always the number of
+        the largest number that was evaluated. In the benchmarks of the documentation ("Number of
+        clusters"), suggestions of high confidence are nearly always the number of
         clusters, or that of groups of these: clusters may still have parts.
     levels : tuple of int
         Supported numbers of clusters from coarse to fine: local maxima of ``stability`` of at

@@ -96,8 +96,8 @@ class ConsensusTLRR(ReportingClusterer):
         Maximum number of samples that are clustered. "auto" is 4000, or 300 for each cluster if
         that is more, up to 20 000; beyond 500 clusters it is 40 for each. Views with more samples
         may be larger than memory or on other machines: memory maps, HDF5 data sets (h5py), zarr
-        arrays, or Dask arrays, for which ``labels_`` is lazy. Labels do not depend on how views are
-        stored, nor on the size of blocks or chunks.
+        arrays, or Dask arrays, for which ``labels_`` is lazy. Labels do not depend on where views
+        are stored, nor on the size of blocks or chunks.
     view_selection : {"auto", "all"}, default="auto"
         "auto" excludes views without repeated structure, with a warning that names them; "all"
         keeps every view that is not constant.

@@ -52,8 +52,8 @@ class TLRR(RecoveryClusterer):
     Attributes
     ----------
     affinity_matrix_ : ndarray or csr_array of shape (n_samples, n_samples)
-        Sum of ``|L_i|`` with zero diagonal, plus regularisation: a hundredth of the same sum for W,
-        which keeps the graph connected.
+        Sum of ``|L_i|`` with zero diagonal, scaled to mean row sum 1, plus a hundredth of
+        the same sum for W, scaled likewise, which keeps the graph connected.
     similarity_ : ndarray of shape (v, n_samples, n_samples) or list of csr_array
         The input tensor W.
     tensor_ : ndarray of shape (v, n_samples, n_samples) or list of csr_array
