@@ -134,6 +134,17 @@ def test_samples_that_lack_a_view_are_not_used(clusters):
         structure_test([clusters["b"][:19]], 3, n_rotations=2)
 
 
+def test_constant_views_are_not_used(clusters):
+    views = [np.pad(X[9:], ((9, 0), (0, 0)), constant_values=np.nan) for X in clusters.values()]
+    alone = structure_test(views, 3, n_rotations=2, random_state=0)
+    rest = np.pad(np.arange(18.0).reshape(9, 2), ((0, 51), (0, 0)), constant_values=1)
+    for constant in (np.full((60, 6), 0.1), np.full((60, 2), 0.1), rest):
+        test = structure_test([*views, constant], 3, n_rotations=2, each_view=True, random_state=0)
+        assert test.z == alone.z and list(test.each) == [0, 1]
+    with pytest.raises(ValueError, match="all samples are equal"):
+        structure_test([np.ones((60, 2))], 3)
+
+
 def test_the_sentence_follows_the_numbers(result):
     """Whether there is more structure, and how many copies could show it."""
     slight = replace(result, p_value=0.4)

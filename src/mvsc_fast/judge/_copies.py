@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 from .._utils.threads import limited
 from ..spectral._cut import assign, even_starts
 from ..views._lift import fit_lift
-from ..views._rows import dense, is_constant
+from ..views._rows import dense
 from ..views._view_rows import ViewRows
 from ._scan import SCALES, SIZES, neighbourhood_growth, scan, sizes_of
 from ._scores import corrected_modularity
@@ -96,8 +96,7 @@ def modularities(views, n_clusters):
     ):
         warnings.simplefilter("ignore")  # the samples were checked when they were drawn
         # Square roots of a copy that happens to be non-negative would be a difference.
-        varying = [X for X in views if not is_constant(X)] or views[:1]
-        rows = [ViewRows(X, nonnegative=False) for X in varying]
+        rows = [ViewRows(X, nonnegative=False) for X in views]
         n = len(views[0])
         growth = neighbourhood_growth(n, n_clusters)
         sizes = sizes_of(n, [round(growth * d) for d in SIZES])

@@ -19,6 +19,7 @@ from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
 from ..views._lift import find_lift
 from ..views._read import read_views
+from ..views._rows import is_constant
 from ..views._sample import drawn
 from ..views._scaling import check_scale
 from ._copies import best_modularities, coordinates
@@ -58,7 +59,7 @@ class StructureTest(ShortRepr):
     n_incomplete : int
         Number of samples that were drawn, but lack a view and were not used.
     each : dict of StructureTest
-        Result for each view alone, by name; empty unless ``each_view=True``.
+        Result for each view alone that is not constant, by name; empty unless ``each_view=True``.
     """
 
     p_value: float
@@ -197,7 +198,7 @@ def structure_test(
     ----------
     views : list or dict of array-like of shape (n_samples, n_features_i), or table
         The input of `ConsensusTLRR.fit`, in any form that it accepts. Square roots of non-negative
-        views are taken first. Samples that lack a view are not used.
+        views are taken first. Samples that lack a view, and constant views, are not used.
     n_clusters : int
         Number of clusters of the labellings.
     n_rotations : int, default=19
@@ -222,7 +223,8 @@ def structure_test(
     Raises
     ------
     ValueError
-        If a view or a parameter is invalid, or fewer than 20 samples have all views.
+        If a view or a parameter is invalid, fewer than 20 samples have all views, or all samples
+        are equal.
 
     References
     ----------
@@ -251,7 +253,6 @@ def structure_test(
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, MIN_COMPLETE, seed, scale=scale, unit=False)
-    lift = [find_lift(view.rows, view.nonnegative) is not None for view in sample.views]
     complete = sample.present.all(axis=0)
     n = np.count_nonzero(complete)
     if n < MIN_COMPLETE:
@@ -260,26 +261,28 @@ def structure_test(
             f"{MIN_COMPLETE} are needed"
         )
     check_clusters(n_clusters, n)
-    rows = [
-        coordinates(view.rows[complete], view.nonnegative and not is_lifted)
-        for view, is_lifted in zip(sample.views, lift, strict=True)
-    ]
+    views = [view._replace(rows=view.rows[complete]) for view in sample.views]
+    views = [view for view in views if not is_constant(view.rows)]
+    if not views:
+        raise ValueError("all samples are equal: they have no structure")
+    lift = [find_lift(view.rows, view.nonnegative) is not None for view in views]
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)
-    rows = [X[order] for X in rows]
+    rows = [
+        coordinates(view.rows, view.nonnegative and not is_lifted)[order]
+        for view, is_lifted in zip(views, lift, strict=True)
+    ]
     # The samples themselves (None) and their copies, of all views and perhaps of each alone.
     copies = [None, *rng.randint(2**31 - 1, size=n_rotations)]
     modularities = Parallel(n_jobs=n_jobs)(
         delayed(best_modularities)(rows, n_clusters, copy, lift, each_view=each_view)
         for copy in copies
     )
-    n_incomplete = len(sample.samples) - n
     test, *alone = (
-        _result(observed, np.array(null), n, n_incomplete)
+        _result(observed, np.array(null), n, len(sample.samples) - n)
         for observed, *null in zip(*modularities, strict=True)
     )
-    names = [view.name for view in sample.views]
-    return replace(test, each=dict(zip(names, alone, strict=False)))
+    return replace(test, each=dict(zip((view.name for view in views), alone, strict=False)))
 
 
 def _result(observed, null, n_samples, n_incomplete):
