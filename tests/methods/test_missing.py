@@ -73,7 +73,7 @@ def test_a_view_that_all_new_samples_lack_may_be_left_out(data):
     for views in ({"a": a, "b": None, "c": c}, {"c": c, "a": a}, [a, None, c]):
         np.testing.assert_array_equal(model.predict(views), expected)
     assert (expected != model.predict({"a": a})).any()
-    for nothing in ({"b": None}, [None, None, None]):
+    for nothing in ({"b": None}, [None, None, None], [None, None, 5]):
         with pytest.raises(ValueError, match="None"):
             model.predict(nothing)
     with pytest.raises(ValueError, match=r"view 1 has shape \(\)"):
@@ -141,6 +141,24 @@ def test_samples_without_any_view_are_too_few(data):
     with pytest.warns(UserWarning, match=r"fewer than 2 .*view 0$"):
         score = label_predictability([gaps[0], *views[1:]], y)
     assert score == label_predictability(views[1:], y)
+
+
+def test_two_samples_need_a_view_in_common():
+    views = np.array([[[1.0, 2.0], [np.nan, np.nan]], [[np.nan, np.nan], [3.0, 4.0]]])
+    with pytest.warns(match="fewer than 2"), pytest.raises(ValueError, match="no view is left"):
+        ConsensusTLRR(2).fit(list(views))
+
+
+def test_constant_columns_of_sparse_views_with_gaps_are_constant():
+    rng, y = np.random.RandomState(0), np.repeat([0, 1], [90, 30])
+    X = np.abs(np.array([[5, 1, 1], [1.5, 1.5, 1.2]])[y] + 0.8 * rng.standard_normal((120, 3)))
+    X, other = np.column_stack([X, np.ones(120)]), rng.standard_normal((120, 6)) + y[:, None]
+    gone, model = rng.random_sample(120) < 0.1, ConsensusTLRR(2, random_state=0)
+    labels = model.fit([missing(X, gone), other]).labels_
+    sparse = missing(scipy.sparse.csr_array(X), gone)
+    np.testing.assert_array_equal(model.fit([sparse, other]).labels_, labels)
+    with pytest.warns(UserWarning, match="view 0: all samples are equal"):
+        model.fit([missing(scipy.sparse.csr_array(X[:, 3:]), gone), other])
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])

@@ -98,6 +98,9 @@ def test_sparse_views_are_divided_but_not_centred(views):
     divided = [X / X.std(axis=0) for X in dense]
     same = ConsensusTLRR(3, random_state=0).fit([scipy.sparse.csr_array(X) for X in divided])
     assert adjusted_rand_score(same.labels_, model.labels_) == 1
+    dense[0][:, 0] += 2000  # no zeros, whose distance from the mean would overflow
+    with pytest.warns(UserWarning, match="a few columns"):
+        fitted([scipy.sparse.csr_array(dense[0]), *sparse[1:]])
 
 
 def test_functions_without_a_model_scale_columns_but_similarities_have_none(views):

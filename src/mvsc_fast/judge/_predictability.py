@@ -85,7 +85,7 @@ def label_predictability(
     # The views go through the steps of a fit. Samples without any view cannot be predicted, and the
     # canonical order makes the scores independent of the order of the samples.
     sample = drawn(source, n, 1, 0, scale=scale, unit=False)
-    lifts = [find_lift(view.rows, view.nonnegative) for view in sample.views]
+    lifts = [find_lift(view.observed, view.nonnegative) for view in sample.views]
     rows = [lifted(view.rows, lift) for view, lift in zip(sample.views, lifts, strict=True)]
     judge, order = judge_of(rows)
     samples = sample.samples[order]

@@ -49,10 +49,10 @@ def with_absent(X, names, n_features):
         return X
     # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
     # only.
-    first = next((view for view in matrices if view is not None), None)
-    if first is None:
-        raise ValueError("every view is None or absent: pass at least one")
-    n = first.shape[0] if hasattr(first, "shape") else len(first)
+    rest = [view for view in matrices if getattr(view, "shape", hasattr(view, "__len__"))]
+    if not rest:
+        raise ValueError("every view is None, absent or no table: pass at least one")
+    n = rest[0].shape[0] if hasattr(rest[0], "shape") else len(rest[0])
     tables = [
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)

@@ -51,12 +51,12 @@ class Lift(NamedTuple):
 
 
 def fit_lift(X):
-    """The `Lift` of a view to its own rows; None if the view is constant or has no row.
+    """The `Lift` of a view to its own rows; None if the view is constant.
 
     Parameters
     ----------
     X : ndarray or csr_matrix of shape (n, d)
-        No row is partially NaN.
+        Without missing rows and cells.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def find_lift(X, nonnegative=None):
     Parameters
     ----------
     X : ndarray or csr_matrix of shape (n, d)
-        No row is partially NaN.
+        Without missing rows and cells.
     nonnegative : bool, optional
         Whether all samples are non-negative, including those that are not in X. None checks X.
 
@@ -87,7 +87,7 @@ def find_lift(X, nonnegative=None):
         None for other views, and as for `fit_lift`.
     """
     # Few columns are always lifted, many never, and between the lengths decide.
-    d = count_varying(X)
+    d = count_varying(X) if X.shape[0] else 0
     if d == 0 or d > MAX_LIFTED_COLUMNS:
         return None
     nonnegative = column_limits(X)[0].min() >= 0 if nonnegative is None else nonnegative
@@ -141,10 +141,9 @@ def correlation_of_lengths(X, lengths):
 def centre_rows(X):
     """Rows minus their centre, their lengths, and the `Lift`, of a view that is not constant.
 
-    Missing rows are left out.
+    There is no lift if all lengths are too small for floating-point numbers.
     """
     X = dense(X)
-    X = X[~np.isnan(X.sum(axis=1))]
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
     near = slice(None)
@@ -154,4 +153,4 @@ def centre_rows(X):
         lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
     radius = np.quantile(lengths, RADIUS_SHARE) or lengths.max()
-    return rows, lengths, Lift(centre, float(radius))
+    return rows, lengths, Lift(centre, float(radius)) if radius else None

@@ -13,8 +13,8 @@ from ._columns import warn_of_columns
 from ._facts import summarised
 from ._lift import Lift, find_lift, lifted
 from ._row_source import RowSource
-from ._rows import SMALL_BLOCK, dense, filled, is_constant, mean_row, presence, spread
-from ._scaling import ColumnScaling, fit_scalings
+from ._rows import SMALL_BLOCK, dense, filled, is_constant, presence, spread
+from ._scaling import ColumnScaling, fill_row, fit_scalings, is_centred
 from ._view_rows import ViewRows, nonzero_columns, with_data
 
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
@@ -119,14 +119,16 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
     in_units = copy.copy(source)
     in_units.scalings = scalings
     if count < len(samples):
-        samples = _uniform_sample(in_units, samples, count, seed)
+        # In an order that depends on the rows alone
+        order = canonical_order(in_units)
+        order = order[np.isin(order, samples)]
+        samples = np.sort(np.random.RandomState(seed).choice(order, count, replace=False))
     rows = in_units.take(samples)
 
     # One view after another: cells are filled, and rows lifted if their lengths matter.
     views = []
     for i, scaling in enumerate(scalings):
-        is_centred = scaling is not None and scaling.centres.any()
-        X, mean = rows[i], mean_row(rows[i]) * (not is_centred)
+        X, mean = rows[i], fill_row(rows[i], scaling)
         rows[i] = None  # a copy of all views may not fit in memory
         X = filled(X, mean) if facts.is_partial[i] else X
         # All steps take less time if a wide array, most of it zeros, becomes a sparse matrix.
@@ -140,9 +142,9 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
                 f"samples have it: {source.titles[i]}"
             )
             continue
-        nonnegative = bool(facts.least[i] >= 0 and not is_centred)
+        nonnegative = bool(facts.least[i] >= 0 and not is_centred(scaling))
         observed = X if present.all() else X[present]
-        lift = find_lift(X, nonnegative) if unit else None
+        lift = find_lift(observed, nonnegative) if unit else None
         view = DrawnView(
             position=i,
             name=source.names[i],
@@ -157,6 +159,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, unit=True):
             lift=lift,
         )
         views.append(view)
+    if not views:
+        raise ValueError("no view is left: no two of the clustered samples have the same one")
 
     # The canonical order and the unit rows, again for one view after another
     rows = RowSource([view.rows for view in views])
@@ -182,13 +186,6 @@ def _is_continuous(X):
     # that rounding makes no difference.
     is_next = np.diff(ordered, axis=0) > 1e-6 * (ordered[-1] - ordered[0])
     return bool(1 + is_next.sum(axis=0).min() >= MIN_VALUES)
-
-
-def _uniform_sample(source, samples, count, seed):
-    """Some samples, ascending, drawn in an order that depends on their rows alone."""
-    order = canonical_order(source)
-    order = order[np.isin(order, samples)]
-    return np.sort(np.random.RandomState(seed).choice(order, count, replace=False))
 
 
 def canonical_order(source, keys=None):

@@ -8,7 +8,7 @@ from sklearn.utils import gen_batches
 
 from .._utils.parameters import either, option
 from .._utils.types import Scale
-from ._rows import SMALL_BLOCK, column_limits, dense, missing_rows
+from ._rows import SMALL_BLOCK, column_limits, dense, mean_row, missing_rows
 from ._view_rows import with_data
 
 # Deviations below this multiple of the rounding error of the mean are those of constant columns.
@@ -129,7 +129,8 @@ def _unit_sums(first, views, centres, exponents, bits, power):
             X = X[~missing_rows(X)]
             counts, columns = np.full(d, X.shape[0]), X.indices
             # Entries that are not stored are zeros.
-            sums = (counts - np.bincount(columns, minlength=d)) * units(-centre, exponent)
+            zeros = counts - np.bincount(columns, minlength=d)
+            sums = zeros * units(-centre * (zeros > 0), exponent)
             np.add.at(sums, columns, units(X.data - centre[columns], exponent[columns]))
         else:
             offsets, is_known = X.astype(np.float64) - centre, ~np.isnan(X)
@@ -137,6 +138,16 @@ def _unit_sums(first, views, centres, exponents, bits, power):
             sums = np.sum(units(np.where(is_known, offsets, 0), exponent), axis=0)
         parts.append([counts, np.full(d, is_sparse), sums])
     return np.hstack(parts)
+
+
+def is_centred(scaling):
+    """Whether a `ColumnScaling` or None centres any column."""
+    return scaling is not None and bool(scaling.centres.any())
+
+
+def fill_row(X, scaling):
+    """The row from which missing cells of scaled rows are `filled`: zeros if they are centred."""
+    return mean_row(X) * (not is_centred(scaling))
 
 
 def scaled(views, scalings):
