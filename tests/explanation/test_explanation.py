@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from conftest import changed, fitted_consensus
-from sklearn.cluster import KMeans
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer
 
@@ -208,8 +208,8 @@ def test_other_estimators_are_explained(data):
 def test_the_first_of_many_clusters_are_shown(data):
     views = [X[:60] for X in data[0][:2]]
     model = KMeans(1).fit(views[0])
-    model.labels_ = np.arange(60) // 4
-    assert "... 3 more rows" in str(explain(model, [views[0]]))
+    model.labels_ = np.arange(60) // 4 - 1  # samples of noise have -1
+    assert re.search(r"in 14 clusters(.|\n)*\.\.\. 2 more rows", str(explain(model, views[:1])))
 
 
 # ------------------------------------------------------------------ samples that lack views
@@ -279,6 +279,8 @@ def test_what_cannot_be_explained_is_refused(consensus, data):
         explain(consensus, infinite)
     with pytest.raises(ValueError, match="FunctionTransformer has no labels_"):
         explain(FunctionTransformer().fit(data[0][0]), data[0])
+    with pytest.raises(ValueError, match="or all are -1"):
+        explain(DBSCAN(eps=1e-9).fit(data[0][0]), data[0][0])
     with pytest.raises(ValueError, match=r"ids has shape \(3,\), expected \(210,\)"):
         explain(consensus, data[0], ids=["a", "b", "c"])
 
@@ -291,6 +293,14 @@ def test_samples_have_their_ids_everywhere(consensus, data):
         assert told.samples["sample"].tolist() == ids.tolist()
         assert f"  P{HALFWAY:03d} " in str(told)
         assert not re.search(rf"^ +{HALFWAY} ", str(told), re.M)
+
+
+@pytest.mark.filterwarnings("ignore:view 0 lacks")
+def test_cells_are_filled_as_in_the_fit(data):
+    views = [changed(data[0][2], (slice(0, None, 3), 0), np.nan) + 1, *data[0][:2]]
+    model = fitted_consensus(views, max_samples=100, scale="standard", view_selection="all")
+    filled = _bind.bind_views(model, views).lifted[0][np.isnan(views[0][model.samples_])]
+    assert len(filled) > 20 and not filled.any()
 
 
 def test_lifts_are_those_of_the_fit(monkeypatch):

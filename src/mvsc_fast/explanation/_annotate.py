@@ -14,8 +14,7 @@ from .._utils.threads import limited, use_threads
 from .._utils.types import Estimator, Views
 from ..judge._predictor import margins_of
 from ..judge._ridge import judge_of, one_hot
-from ..views._rows import mean_row
-from ..views._scaling import scaled
+from ..views._scaling import fill_row, scaled
 from ._bind import bind_views, sample_ids
 
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
@@ -121,7 +120,7 @@ def _margins_and_embedding(fit):
         scalings, steps = getattr(fit.model, "scaling_", [None] * len(fit.views)), []
         for i in fit.used:
             (X,) = scaled([fit.views[i]], [scalings[i]])
-            steps.append((i, mean_row(X), scalings[i], fit.lifts[i]))
+            steps.append((i, fill_row(X, scalings[i]), scalings[i], fit.lifts[i]))
         predictor = judge.features.predictor(np.hstack([B, axes]), steps)
         dtype = np.dtype((np.float32, out.shape[1:]))  # a row of values for each sample
         with use_threads(getattr(fit.model, "n_threads", None), len(labels)) as n_threads:

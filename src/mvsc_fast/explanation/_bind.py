@@ -16,7 +16,7 @@ from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import filled, presence, spread
 from ..views._sample import canonical_order
-from ..views._scaling import fit_scalings, scaled
+from ..views._scaling import fill_row, fit_scalings, scaled
 from ..views._view_rows import imputed
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
@@ -64,7 +64,8 @@ class BoundModel(NamedTuple):
     @property
     def rows(self):
         """Rows of ``samples`` in arrays of the model, which may have samples without a label."""
-        return np.searchsorted(getattr(self.model, "samples_", self.samples), self.samples)
+        clustered = getattr(self.model, "samples_", np.arange(len(self.labels)))
+        return np.searchsorted(clustered, self.samples)
 
 
 def bind_views(model, views):
@@ -78,12 +79,11 @@ def bind_views(model, views):
             views = model[:-1].transform(views)
         model = model[-1]
         check_is_fitted(model)
-    if not hasattr(model, "labels_"):
-        raise ValueError(f"{type(model).__name__} has no labels_ to explain")
-    labels = np.asarray(model.labels_)
-    samples = np.arange(len(labels))
-    if hasattr(model, "samples_"):  # samples whose views were all excluded have the label -1
-        samples = model.samples_[labels[model.samples_] >= 0]
+    labels = np.asarray(getattr(model, "labels_", []))
+    samples = getattr(model, "samples_", np.arange(len(labels)))
+    samples = samples[labels[samples] >= 0]  # others are noise, or all their views were excluded
+    if not len(samples):
+        raise ValueError(f"{type(model).__name__} has no labels_ to explain, or all are -1")
     clusters, codes = np.unique(labels[samples], return_inverse=True)
     names = list(getattr(model, "view_names_in_", []))
     index = np.arange(len(labels)) if ids is None else ids
@@ -107,17 +107,18 @@ def bind_views(model, views):
     facts = summarise(0, rows)
     check_facts(facts, source.titles, source.columns)
     unscaled = [filled(X) for X in rows]
-    if hasattr(model, "scaling_"):
-        in_units = [filled(X) for X in scaled(rows, model.scaling_)]
-    elif hasattr(model, "predictor_"):  # the fit has seen that views are used as they are
-        in_units = unscaled
+    if hasattr(model, "predictor_"):  # without scalings, the fit used views as they are
+        scalings = getattr(model, "scaling_", [None] * len(rows))
     else:
-        in_units = scaled(unscaled, fit_scalings(source, None, facts))
+        scalings = getattr(model, "scaling_", None) or fit_scalings(source, None, facts)
+    pairs = zip(scaled(rows, scalings), scalings, strict=True)
+    in_units = [filled(X, fill_row(X, scaling)) for X, scaling in pairs]
     _check_labels(model, unscaled, labels[samples])
     # Lifts are those of the fit if it used the view, else as a fit decides: the rows do not tell
     # what the fit decided if it saw other samples as well.
-    learned = model.predictor_.lifts if hasattr(model, "predictor_") else {}
-    lifts = [learned[i] if i in learned else find_lift(X) for i, X in enumerate(in_units)]
+    known = model.predictor_.lifts if hasattr(model, "predictor_") else {}
+    present = presence(unscaled)
+    lifts = [known[i] if i in known else find_lift(X[present[i]]) for i, X in enumerate(in_units)]
 
     # Names as the user knows them.
     names = names or source.names
@@ -133,7 +134,7 @@ def bind_views(model, views):
         columns=[list(range(d)) if texts is None else texts for texts, d in pairs],
         source=source,
         views=rows,
-        present=presence(unscaled),
+        present=present,
         lifted=list(map(lifted, in_units, lifts)),
         lifts=lifts,
     )
