@@ -25,7 +25,7 @@ def unpacked(views):
 
     Other views are returned as given. If modalities lack samples, these have rows of NaN.
     """
-    if hasattr(views, "obs_names") and not is_anndata(views):
+    if isinstance(getattr(views, "mod", None), Mapping):  # data frames have a method mod
         same = all(views.obs_names.equals(modality.obs_names) for modality in views.mod.values())
         views = views.mod if same else from_anndata(views)
     else:
@@ -38,7 +38,7 @@ def unpacked(views):
 def split_by_type(data):
     """The modalities of MuData, or AnnData by ``var["feature_types"]`` if it has several."""
     if not is_anndata(data) or "feature_types" not in getattr(data, "var", ()):
-        return data.mod if hasattr(data, "obs_names") and hasattr(data, "mod") else data
+        return data.mod if isinstance(getattr(data, "mod", None), Mapping) else data
     types = data.var["feature_types"].astype(str)
     if types.nunique() < 2:
         return data
@@ -47,6 +47,8 @@ def split_by_type(data):
 
 def read_anndata(X, use="X"):
     """The `Frame` of ``X``, a layer or an entry of ``obsm`` of an AnnData object."""
+    if not isinstance(use, str):
+        raise InvalidParameterError(f"use must name one matrix of each AnnData, got {use!r}")
     if not is_anndata(X):
         raise InvalidParameterError(f"expected AnnData, got {type(X).__name__}")
     if (use == "X" and X.X is not None) or use in X.layers:
@@ -110,8 +112,6 @@ def from_anndata(
 
     if isinstance(data, (list, tuple)):
         return list(from_anndata(dict(enumerate(data)), use).values())
-    if not isinstance(use, (str, Sequence, Mapping)):
-        raise InvalidParameterError(f"use must be a name, or a list or a dict of them, got {use!r}")
     # The object and the name of its matrix for each view.
     parts = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(parts, Mapping):
@@ -119,7 +119,7 @@ def from_anndata(
             raise ValueError(f"use has {shown(*unknown)}, the modalities are {shown(*parts)}")
         keys = {name: use.get(name, "X") if isinstance(use, Mapping) else use for name in parts}
     else:
-        names = [use] if isinstance(use, str) else use
+        names = use if isinstance(use, (list, tuple)) else [use]
         keys = dict(use) if isinstance(use, Mapping) else {name: name for name in names}
         parts = dict.fromkeys(keys, data)
     frames = {}
