@@ -94,6 +94,10 @@ def test_another_table_is_refused(frame):
         ViewSplitter([[3]]).fit(TABLE).transform(np.ones((3, 5)))
     with pytest.raises(ValueError, match="view 0: "):
         ViewSplitter([[1]]).fit(TABLE).transform(frame)
+    splitter = ViewSplitter([[0], [4]]).fit(np.eye(6))
+    with pytest.raises(ValueError, match="view 1"):
+        splitter.fit(np.eye(3))
+    assert splitter.transform(np.eye(6))[0].shape == (6, 1)
     with pytest.raises(NotFittedError):
         ViewSplitter([[0]]).transform(TABLE)
     with pytest.raises(ValueError, match="Expected 2D array"):

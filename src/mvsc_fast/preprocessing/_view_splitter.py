@@ -100,8 +100,9 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         if not isinstance(self.views, (dict, list, tuple)) or not self.views:
             raise InvalidParameterError(f"views must be a dict or list of columns: {self.views!r}")
         X = _as_table(X)
-        validate_data(self, X, skip_check_array=True)
+        # A table that does not fit the views leaves an earlier fit as it was.
         self.views_ = {name: _call(name, _fitted, part, X) for name, part in self._parts().items()}
+        validate_data(self, X, skip_check_array=True)
         warn_of_names(map(view_title, self.views_), map(_encoded, self.views_.values()))
         return self
 
