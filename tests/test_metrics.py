@@ -124,7 +124,7 @@ def test_a_comparison_is_printed_and_written_for_latex(subspaces):
     assert f"random & {spread.replace('±', '$' + chr(92) + 'pm$')} & " in latex
     assert {line.count(" & ") for line in lines if "&" in line} == {7}
     assert lines[0] == r"\begin{tabular}{lccccccc}" and lines[-1] == r"\end{tabular}"
-    table = compare({("a<5", 1): AWP(3)}, views, y)
+    table = compare({("a<5", 1): AWP(3.0)}, views, y)
     assert table.to_frame()["method"].tolist() == [("a<5", 1)]
     assert r"a\textless{}5" in table.to_latex()
 

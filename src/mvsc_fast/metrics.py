@@ -216,9 +216,9 @@ def _runs(estimator, views, y, n_runs):
     model = model[-1] if hasattr(model, "steps") else model
     labellings = [model.labels_]
     if hasattr(model, "n_init") and hasattr(model, "embedding_"):
-        options = {"n_init": model.n_init, "max_iter": 1000}
+        options = {"n_init": int(model.n_init), "max_iter": 1000}
         labellings = [
-            KMeans(model.n_clusters, random_state=i, **options).fit_predict(model.embedding_)
+            KMeans(int(model.n_clusters), random_state=i, **options).fit_predict(model.embedding_)
             for i in range(n_runs)
         ]
     return np.array([list(clustering_scores(y, labels).values()) for labels in labellings])

@@ -29,7 +29,7 @@ def test_projection_onto_the_simplex(n, scale, seed, dtype, ties):
     if ties:
         V = np.round(V / scale).astype(dtype) * dtype(scale)
     eps = np.finfo(dtype).eps
-    P, tau = project_rows(V)
+    P, tau = project_rows(V, np.full(len(V), -1.0, dtype=V.dtype))
     assert P.min() >= 0 and P.dtype == dtype
     np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=10 * n * eps)
     # V - P is one number on the support and at most that elsewhere: P is the nearest point.

@@ -181,16 +181,15 @@ def _square(A):
     return np.vdot(A, A)
 
 
-def project_rows(V, tau=None):
+def project_rows(V, tau):
     """Project the rows of V onto the unit simplex, exactly.
 
     The projections are ``max(V - top - tau, 0)``, where top is the largest entry of a row and tau
     in [-1, 0) the root of a convex piecewise linear function. Newton's method finds it in finitely
-    many steps (Michelot 1986), and in one or two steps from a nearby tau. Returns them and tau.
+    many steps (Michelot 1986), and in one or two steps from a nearby tau; without one, begin at -1.
+    Returns them and tau.
     """
     V = V - V.max(axis=1, keepdims=True)
-    if tau is None:
-        tau = np.full(len(V), -1.0, dtype=V.dtype)
     eps = np.finfo(V.dtype).eps
     for _ in range(V.shape[1] + 2):  # stops if rounding prevents convergence
         P = V - tau[:, None]

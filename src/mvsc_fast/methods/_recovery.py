@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse
 
-from .._utils.parameters import InvalidParameterError
+from .._utils.parameters import check_estimator, option
 from .._utils.types import Estimator
 from .._utils.validation import check_similarities
 from ..judge._support import graph_support
@@ -25,16 +25,11 @@ AFFINITIES = {
     "rbf": graphs.kernel_similarities,
 }
 AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "precomputed"]
-NAMES = get_args(AffinityName)
 
 
 def check_affinity_parameter(value, name):
     """``value``, which must be the name of an affinity or an estimator."""
-    if not (value in NAMES if isinstance(value, str) else hasattr(value, "fit")):
-        raise InvalidParameterError(
-            f"{name} must be one of {', '.join(map(repr, NAMES))} or an estimator, got {value!r}"
-        )
-    return value
+    return (option(AffinityName) if isinstance(value, str) else check_estimator)(value, name)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils.messages import warn_user
+from .._utils.parameters import check_estimator
 from .._utils.types import Estimator, FloatArray, Shaped
 from ..solvers._transforms import (
     Basis,
@@ -61,7 +62,8 @@ class RepresentationClusterer(TensorClusterer):
 
 def _check_source(value, name):
     """``value``, which must be a transform along the samples or an estimator."""
-    return value if hasattr(value, "fit") else check_sample_transform(value, name)
+    check = check_estimator if hasattr(value, "fit") else check_sample_transform
+    return check(value, name)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
