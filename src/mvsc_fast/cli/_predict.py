@@ -101,7 +101,7 @@ def _files_of_views(files, columns):
 
     A table has all views only if its columns tell them apart.
     """
-    by_view = {view: file for view, _, file in (text.partition("=") for text in files)}
+    by_view = dict(text.split("=", 1) for text in files if "=" in text)
     if by_view.keys() <= columns.keys() and len(by_view) == len(files):
         return {name: by_view[name] for name in columns if name in by_view}
     titles = [title for known in columns.values() for title in known or ()]

@@ -190,7 +190,7 @@ def numbers(frame, decimal=None, is_turned=False):
 
     if not frame.shape[1]:
         raise ValueError("there are no columns of features: are --sep and --columns right?")
-    converted = {}
+    frame = frame.copy(deep=False)
     for name, dtype in frame.dtypes.items():
         if dtype.kind in "fiub":
             continue
@@ -198,8 +198,8 @@ def numbers(frame, decimal=None, is_turned=False):
         cells = column.astype(object)
         if decimal == ",":  # a point is then no decimal mark
             cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
-        converted[name] = pandas.to_numeric(cells, errors="coerce")
-        wrong = (converted[name].isna() & column.notna()).to_numpy()
+        frame[name] = pandas.to_numeric(cells, errors="coerce")
+        wrong = (frame[name].isna() & column.notna()).to_numpy()
         if wrong.any():
             row = wrong.argmax()
             cell = str(column.iloc[row])
@@ -212,4 +212,4 @@ def numbers(frame, decimal=None, is_turned=False):
             elif cell.count(",") == 1 and decimal != ",":
                 remedy += ", or name a decimal comma with --decimal ,"
             raise ValueError(f"{where} is {cell[:40]!r}, not a number: {remedy}")
-    return frame.assign(**converted) if converted else frame
+    return frame

@@ -57,7 +57,8 @@ def _usual_names(variables):
 
 
 def _is_cell_of_matrices(A):
-    return isinstance(A, list) and all(min(getattr(X, "shape", ()), default=0) > 1 for X in A)
+    sizes = (min(getattr(X, "shape", ()), default=0) for X in A) if isinstance(A, list) else ()
+    return min(sizes, default=0) > 1
 
 
 def _variable(variables, name):
@@ -134,11 +135,12 @@ def _read_npz(path):
 
 def _read_mat(path):
     try:
-        return {name: _value(A) for name, A in scipy.io.loadmat(path).items()}
+        variables = scipy.io.loadmat(path)
     except NotImplementedError:  # of version 7.3
         return _node(import_extra("h5py", path).File(path, "r"))
     except ValueError as error:  # Octave's text, which is its default
         raise ValueError(f"{error}: save it with the option -v7") from error
+    return {name: _value(A) for name, A in variables.items()}
 
 
 def _value(A):
