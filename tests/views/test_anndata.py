@@ -36,7 +36,7 @@ def test_an_object_with_the_attributes_of_anndata_is_read_and_annotated(arrays):
     vars(one).update(layers={}, var={}, obsm={"X_pca": X[:, :2]})
     (frame,) = from_anndata(one, use={"X": "X_pca"}).values()
     assert frame.shape == (60, 2)
-    with pytest.raises(TypeError, match="use must name one .*'X_pca'"):
+    with pytest.raises(TypeError, match="use must name .*'X_pca'"):
         from_anndata({"rna": one}, use=["X_pca", "X"])
     assert check_views(pd.DataFrame(X[:, :2], columns=["obs_names", "X"]))[0].shape == (60, 2)
     # Results are written into its tables.

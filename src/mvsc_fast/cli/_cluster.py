@@ -93,7 +93,7 @@ def _clusters(text):
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
     # Whatever can be checked is checked before the fit.
-    is_file = args.scores is not None and os.path.isfile(args.scores)
+    is_file = os.path.isfile(args.scores or "") or kind_of(args.scores or "") == ".parquet"
     method = _checked(args, is_file)
     files = {printable(Path(file.removesuffix(".gz")).stem): file for file in args.files}
     if len(files) < len(args.files):

@@ -53,7 +53,7 @@ def annotate(data: Any, model: Estimator, views: Views | None = None, *, key: st
     -----
     Results, for the default ``key``:
 
-    * ``obs["mvsc"]``: labels, categorical; missing for samples without any view that is used;
+    * ``obs["mvsc"]``: labels, categorical; missing for noise and samples without any used view;
     * ``obs["mvsc_margin"]``: margin of each sample, see `Explanation`;
     * ``obsm["X_mvsc"]``: the embedding of all views, at most 50 principal components of the
       features from which labels are predicted; zeros for samples without any view that is used;

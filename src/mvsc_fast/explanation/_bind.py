@@ -24,6 +24,7 @@ MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
 # samples of four real sets and of noise, if predicted labels are varied; after a permutation of the
 # samples it is at most .19 for 100 samples or more.
 MIN_KAPPA = 0.25
+NOISE = (-1, -2, -3)  # labels without a cluster; scikit-learn's HDBSCAN has three
 
 
 class BoundModel(NamedTuple):
@@ -32,6 +33,7 @@ class BoundModel(NamedTuple):
     model: object  # the last step of a pipeline
     labels: np.ndarray  # ``labels_`` in memory
     samples: np.ndarray  # indices of the clustered samples that have a label
+    rows: np.ndarray  # those of these samples in arrays of the model
     clusters: np.ndarray  # the distinct labels of these samples
     codes: np.ndarray  # index of the cluster of each clustered sample
     ids: np.ndarray  # names of the samples, or their indices
@@ -61,12 +63,6 @@ class BoundModel(NamedTuple):
             complete = [X[back] for X in views]
         return [complete[i] for i in self.used]
 
-    @property
-    def rows(self):
-        """Rows of ``samples`` in arrays of the model, which may have samples without a label."""
-        clustered = getattr(self.model, "samples_", np.arange(len(self.labels)))
-        return np.searchsorted(clustered, self.samples)
-
 
 def bind_views(model, views):
     """The `BoundModel` of a model or a pipeline, and of views, which must be those of `fit`."""
@@ -81,13 +77,14 @@ def bind_views(model, views):
         check_is_fitted(model)
     labels = np.asarray(getattr(model, "labels_", []))
     samples = getattr(model, "samples_", np.arange(len(labels)))
-    samples = samples[labels[samples] >= 0]  # others are noise, or all their views were excluded
+    in_clusters = np.flatnonzero(~np.isin(labels[samples], NOISE))
+    samples = samples[in_clusters]
     if not len(samples):
         raise ValueError(f"{type(model).__name__} has no labels_ to explain, or all are -1")
     clusters, codes = np.unique(labels[samples], return_inverse=True)
     names = list(getattr(model, "view_names_in_", []))
     index = np.arange(len(labels)) if ids is None else ids
-    fit = BoundModel(model, labels, samples, clusters, codes, index, names)
+    fit = BoundModel(model, labels, samples, in_clusters, clusters, codes, index, names)
     affinity = getattr(model, "affinity", None)
     if isinstance(affinity, str) and affinity == "precomputed":
         return fit

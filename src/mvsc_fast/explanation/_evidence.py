@@ -79,7 +79,7 @@ def find_embedding(fit):
     model = fit.model
     if hasattr(model, "embedding_"):
         return model.embedding_[fit.rows]
-    if not hasattr(model, "affinity_matrix_") or model.affinity_matrix_.min() < 0:
+    if not hasattr(model, "affinity_matrix_") or fit.views and model.affinity_matrix_.min() < 0:
         return None
     return spectral_embedding(model.affinity_matrix_, len(fit.clusters))[fit.rows]
 

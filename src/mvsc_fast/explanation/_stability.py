@@ -13,7 +13,7 @@ from .._utils.parameters import check_integer, check_seed
 from .._utils.parts import Table
 from .._utils.threads import limited
 from .._utils.types import Estimator, Seed, Views
-from ._bind import bind_views
+from ._bind import NOISE, bind_views
 
 SHARE = 0.8  # of the clustered samples in a subsample
 
@@ -82,7 +82,8 @@ def stability(
         # Jaccard indices of each cluster of all samples with each cluster of the subsample.
         common = contingency_matrix(fit.codes[drawn], np.asarray(estimator.labels_))
         union = common.sum(axis=1)[:, None] + common.sum(axis=0) - common
-        jaccard[np.unique(fit.codes[drawn])] = (common / union).max(axis=1)
+        jaccards = common / union * ~np.isin(np.unique(estimator.labels_), NOISE)
+        jaccard[np.unique(fit.codes[drawn])] = jaccards.max(axis=1)
     with np.errstate(invalid="ignore"):  # a cluster of which no subsample has a sample
         means = np.nansum(agreement, axis=0) / np.isfinite(agreement).sum(axis=0)
     sizes = np.bincount(fit.codes)

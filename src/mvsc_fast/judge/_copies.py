@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 
 from .._utils.threads import limited
 from ..spectral._cut import assign, even_starts
-from ..views._lift import fit_lift
+from ..views._lift import fit_lift, lifted
 from ..views._rows import dense
 from ..views._view_rows import ViewRows
 from ._scan import SCALES, SIZES, neighbourhood_growth, scan, sizes_of
@@ -81,7 +81,8 @@ def best_modularities(views, n_clusters, mixing, lift, *, each_view):
         copy = zip(rotated(views, mixing), lift, strict=True)
         views = [fill_box(X) if is_lifted else X for X, is_lifted in copy]
     # Lifts are fitted after the mixing, so that a copy goes through the same steps as the samples.
-    views = [fit_lift(X)(X) if is_lifted else X for X, is_lifted in zip(views, lift, strict=True)]
+    pairs = zip(views, lift, strict=True)
+    views = [lifted(X, fit_lift(X)) if is_lifted else X for X, is_lifted in pairs]
     parts = [views, *([X] for X in views)] if each_view else [views]
     # The mean of the best few varies less from copy to copy than the largest one.
     scores = [modularities(part, n_clusters) for part in parts]

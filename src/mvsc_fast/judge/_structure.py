@@ -256,10 +256,8 @@ def structure_test(
     complete = sample.present.all(axis=0)
     n = np.count_nonzero(complete)
     if n < MIN_COMPLETE:
-        raise ValueError(
-            f"{counted(n, 'sample')} of {len(sample.samples)} with all views: at least "
-            f"{MIN_COMPLETE} are needed"
-        )
+        have = f"{counted(n, 'sample')} of {len(sample.samples)} with all views"
+        raise ValueError(f"{have}: at least {MIN_COMPLETE} are needed")
     check_clusters(n_clusters, n)
     views = [view._replace(rows=view.rows[complete]) for view in sample.views]
     views = [view for view in views if not is_constant(view.rows)]

@@ -29,7 +29,7 @@ AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "preco
 
 def check_affinity_parameter(value, name):
     """``value``, which must be the name of an affinity or an estimator."""
-    return (option(AffinityName) if isinstance(value, str) else check_estimator)(value, name)
+    return (check_estimator if hasattr(value, "fit") else option(AffinityName))(value, name)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -226,7 +226,7 @@ def missing(X: View, mask: ArrayLike | None = None) -> Any:
         values = stacked[np.where(rows, n, np.arange(n))]
     else:
         values = np.where(rows[:, None], values.dtype.type(np.nan), values)
-    if not hasattr(X, "columns"):
+    if not (hasattr(X, "columns") and hasattr(X, "index")):
         return values
     make = type(frame).sparse.from_spmatrix if scipy.sparse.issparse(values) else type(frame)
     return make(values, index=frame.index, columns=frame.columns)

@@ -48,7 +48,7 @@ def split_by_type(data):
 def read_anndata(X, use="X"):
     """The `Frame` of ``X``, a layer or an entry of ``obsm`` of an AnnData object."""
     if not isinstance(use, str):
-        raise InvalidParameterError(f"use must name one matrix of each AnnData, got {use!r}")
+        raise InvalidParameterError(f"use must name a matrix of each AnnData, got {use!r}")
     if not is_anndata(X):
         raise InvalidParameterError(f"expected AnnData, got {type(X).__name__}")
     if (use == "X" and X.X is not None) or use in X.layers:
@@ -113,14 +113,15 @@ def from_anndata(
     if isinstance(data, (list, tuple)):
         return list(from_anndata(dict(enumerate(data)), use).values())
     # The object and the name of its matrix for each view.
-    parts = split_by_type(data) if use == "X" else getattr(data, "mod", data)
+    is_X = isinstance(use, str) and use == "X"
+    parts = split_by_type(data) if is_X else getattr(data, "mod", data)
     if isinstance(parts, Mapping):
         if isinstance(use, Mapping) and (unknown := set(use) - set(parts)):
             raise ValueError(f"use has {shown(*unknown)}, the modalities are {shown(*parts)}")
         keys = {name: use.get(name, "X") if isinstance(use, Mapping) else use for name in parts}
     else:
         names = use if isinstance(use, (list, tuple)) else [use]
-        keys = dict(use) if isinstance(use, Mapping) else {name: name for name in names}
+        keys = dict(use) if isinstance(use, Mapping) else {str(name): name for name in names}
         parts = dict.fromkeys(keys, data)
     frames = {}
     for name, key in keys.items():

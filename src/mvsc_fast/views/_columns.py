@@ -52,7 +52,7 @@ def with_absent(X, names, n_features):
     rest = [view for view in matrices if getattr(view, "shape", hasattr(view, "__len__"))]
     if not rest:
         raise ValueError("every view is None, absent or no table: pass at least one")
-    n = rest[0].shape[0] if hasattr(rest[0], "shape") else len(rest[0])
+    n = rest[0].shape[0] if scipy.sparse.issparse(rest[0]) else len(rest[0])
     tables = [
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)
