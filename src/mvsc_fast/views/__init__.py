@@ -106,7 +106,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     ------
     ValueError
         If a view or a row has no id, an id occurs more than once in a view, or a view shares no id
-        with the others.
+        with those before it.
 
     Examples
     --------
