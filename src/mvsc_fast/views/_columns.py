@@ -5,6 +5,7 @@ from collections.abc import Iterator, ValuesView
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils.validation import _num_samples
 
 from .._utils.messages import warn_user
 from ._anndata import unpacked
@@ -42,17 +43,16 @@ def with_absent(X, names, n_features):
     X = list(X) if isinstance(X, (Iterator, ValuesView)) else X
     if type(X) is dict:
         X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | X, names)
-        matrices = list(X.values())
-    else:
-        matrices = X if isinstance(X, (list, tuple)) else []
-    if not any(view is None for view in matrices) or len(matrices) != len(names):
+    matrices = list(X.values()) if type(X) is dict else X
+    is_complete = isinstance(matrices, (list, tuple)) and len(matrices) == len(names)
+    if not is_complete or not any(view is None for view in matrices):
         return X
     # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
     # only.
     rest = [view for view in matrices if getattr(view, "shape", hasattr(view, "__len__"))]
     if not rest:
         raise ValueError("every view is None, absent or no table: pass at least one")
-    n = rest[0].shape[0] if scipy.sparse.issparse(rest[0]) else len(rest[0])
+    n = _num_samples(rest[0])
     tables = [
         np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
         for view, d in zip(matrices, n_features, strict=True)
