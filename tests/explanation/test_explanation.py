@@ -251,7 +251,7 @@ def test_samples_without_any_used_view_are_in_no_cluster(gappy, max_samples):
 def test_samples_in_another_order_are_refused(gappy, question, max_samples):
     model = fitted_consensus(gappy, max_samples=max_samples)
     order = np.random.RandomState(1).permutation(120)
-    with pytest.raises(ValueError, match=r"other labels for \d+ %"):
+    with pytest.raises(ValueError, match=r"other labels for [567]\d %"):
         question(model, [X[order] for X in gappy])
 
 
