@@ -130,11 +130,11 @@ def test_a_header_that_promises_more_than_the_file_holds(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["$x^$.npy", "a\udcff.npy"])
 def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
+    pytest.importorskip("threadpoolctl", "3.8")  # 3.7 cannot decode all names of mapped files
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     monkeypatch.chdir(tmp_path)
     try:
-        with open(name, "wb") as stream:
-            np.save(stream, views[0])
+        np.save(name, views[0])
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes text alone")
     np.save("b.npy", views[1])
