@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
+import threadpoolctl
 from conftest import FULL
 from processes import run_python
 
@@ -130,7 +131,8 @@ def test_a_header_that_promises_more_than_the_file_holds(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["$x^$.npy", "a\udcff.npy"])
 def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
-    pytest.importorskip("threadpoolctl", "3.8")  # 3.7 cannot decode all names of mapped files
+    if name[0] == "a" and threadpoolctl.__version__ == "3.7.0":
+        pytest.skip("this threadpoolctl decodes the names of all mapped files")
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     monkeypatch.chdir(tmp_path)
     try:
@@ -138,10 +140,8 @@ def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes text alone")
     np.save("b.npy", views[1])
-    outputs = ["--labels", "l.csv", "--report", "r.html"]
-    assert main(["cluster", name, "b.npy", "--clusters", "3", *outputs]) == 0
-    page = Path("r.html").read_text(encoding="utf-8")
-    assert {"$": "$x^$.npy", "a": "a\ufffd.npy"}[name[0]] in page
+    assert main(f"cluster {name} b.npy --clusters 3 --labels l.csv --report r.html".split()) == 0
+    assert {"$": "$x^$.npy", "a": "a\ufffd.npy"}[name[0]] in Path("r.html").read_text("utf-8")
 
 
 class Active(HTMLParser):
