@@ -194,10 +194,9 @@ def explain(
     The score of sample i for cluster k is ``s_ik``, the leave-one-out ridge prediction of
     one-hot(labels) / sqrt(cluster size) from the second feature map of `label_predictability`,
     which `ConsensusTLRR` also uses to label new samples. For precomputed similarities it is the
-    weighted sum of one-hot(labels) / sqrt(cluster size) over the neighbours of i in
-    ``affinity_matrix_``.
-    Negative scores are set to 0. The margin of sample i in cluster a is
-    ``(s_ia - s_ib) / max(s_ia, s_ib)``, where b is the other cluster with the largest score.
+    weighted sum of the same over the neighbours of i in ``affinity_matrix_``. Negative scores are
+    set to 0. The margin of sample i in cluster a is ``(s_ia - s_ib) / max(s_ia, s_ib)``, where b is
+    the other cluster with the largest score.
 
     Examples
     --------

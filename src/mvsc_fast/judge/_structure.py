@@ -223,8 +223,7 @@ def structure_test(
     Raises
     ------
     ValueError
-        If a view or a parameter is invalid, fewer than 20 samples have all views, or all samples
-        are equal.
+        If a view or a parameter is invalid, fewer than 20 samples have all views, or all are equal.
 
     References
     ----------

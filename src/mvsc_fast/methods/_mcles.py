@@ -185,9 +185,8 @@ def project_rows(V, tau):
     """Project the rows of V onto the unit simplex, exactly.
 
     The projections are ``max(V - top - tau, 0)``, where top is the largest entry of a row and tau
-    in [-1, 0) the root of a convex piecewise linear function. Newton's method finds it in finitely
-    many steps (Michelot 1986), and in one or two steps from a nearby tau; without one, begin at -1.
-    Returns them and tau.
+    in [-1, 0) the root of a convex piecewise linear function. From -1, Newton's method finds it in
+    finitely many steps (Michelot 1986), from a nearby tau in one or two. Returns them and tau.
     """
     V = V - V.max(axis=1, keepdims=True)
     eps = np.finfo(V.dtype).eps

@@ -81,19 +81,17 @@ def from_anndata(
     data : AnnData, MuData, or list or dict of AnnData
         Modalities may have different samples.
     use : str, list of str, or dict, default="X"
-        "X", the name of a layer, or a key of ``obsm``. In a dict, one for each modality; "X"
-        is used for modalities that are not in it. A list selects several views of a single AnnData,
-        and a dict gives them names.
-        "X" of a single AnnData is split by ``var["feature_types"]``, as 10x files have it.
+        "X", the name of a layer, or a key of ``obsm``. In a dict, one for each modality; "X" is
+        used for modalities that are not in it. A list selects several views of a single AnnData,
+        and a dict gives them names. "X" of a single AnnData is split by ``var["feature_types"]``.
 
     Returns
     -------
     dict of pandas.DataFrame
         One for each modality, or for each entry of ``use`` or type of features if data is a single
-        AnnData. Sparse
-        matrices become frames with sparse columns. If modalities have different samples, the frames
-        are aligned by `align`, with missing rows for missing samples; the samples of MuData keep
-        their order.
+        AnnData. Sparse matrices become frames with sparse columns. If modalities have different
+        samples, the frames are aligned by `align`, with missing rows for missing samples; the
+        samples of MuData keep their order.
 
     Raises
     ------

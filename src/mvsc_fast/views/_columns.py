@@ -47,8 +47,7 @@ def with_absent(X, names, n_features):
     is_complete = isinstance(matrices, (list, tuple)) and len(matrices) == len(names)
     if not is_complete or not any(view is None for view in matrices):
         return X
-    # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
-    # only.
+    # An absent view is a matrix of NaN, so that prediction has only one case.
     rest = [view for view in matrices if getattr(view, "shape", hasattr(view, "__len__"))]
     if not rest:
         raise ValueError("every view is None, absent or no table: pass at least one")

@@ -139,10 +139,7 @@ def correlation_of_lengths(X, lengths):
 
 
 def centre_rows(X):
-    """Rows minus their centre, their lengths, and the `Lift`, of a view that is not constant.
-
-    There is no lift if all lengths are too small for floating-point numbers.
-    """
+    """Rows minus their centre, their lengths, and the `Lift`, None if all lengths round to 0."""
     X = dense(X)
     # The centre is that of all rows, then that of all but the farthest, which would draw it to
     # them. Sums of sorted columns do not depend on the order of the rows.
