@@ -25,24 +25,23 @@ def unpacked(views):
 
     Other views are returned as given. If modalities lack samples, these have rows of NaN.
     """
-    if isinstance(getattr(views, "mod", None), Mapping):  # data frames have a method mod
-        same = all(views.obs_names.equals(modality.obs_names) for modality in views.mod.values())
-        views = views.mod if same else from_anndata(views)
-    else:
-        views = split_by_type(views)
+    if (parts := parts_of(views)) is not None:
+        same = all(views.obs_names.equals(part.obs_names) for part in parts.values())
+        views = parts if same else from_anndata(views)
     # Data frames and sparse matrices, some of which are dicts, have keys and a shape.
     has_names = hasattr(type(views), "keys") and not hasattr(type(views), "shape")
     return {name: views[name] for name in views.keys()} if has_names else views
 
 
-def split_by_type(data):
-    """The modalities of MuData, or AnnData by ``var["feature_types"]`` if it has several."""
+def parts_of(data):
+    """The modalities of MuData, or the types of features of AnnData if it has several; or None."""
+    if isinstance(getattr(data, "mod", None), Mapping):  # data frames have a method mod
+        return data.mod
     if not is_anndata(data) or "feature_types" not in getattr(data, "var", ()):
-        return data.mod if isinstance(getattr(data, "mod", None), Mapping) else data
-    types = data.var["feature_types"].astype(str)
-    if types.nunique() < 2:
-        return data
-    return {name: data[:, (types == name).to_numpy()].to_memory() for name in types.unique()}
+        return None
+    types = data.var["feature_types"].astype(str).to_numpy()
+    names = dict.fromkeys(types)
+    return {name: data[:, types == name].to_memory() for name in names} if len(names) > 1 else None
 
 
 def read_anndata(X, use="X"):
@@ -112,7 +111,7 @@ def from_anndata(
         return list(from_anndata(dict(enumerate(data)), use).values())
     # The object and the name of its matrix for each view.
     is_X = isinstance(use, str) and use == "X"
-    parts = split_by_type(data) if is_X else getattr(data, "mod", data)
+    parts = (parts_of(data) if is_X else getattr(data, "mod", None)) or data
     if isinstance(parts, Mapping):
         if isinstance(use, Mapping) and (unknown := set(use) - set(parts)):
             raise ValueError(f"use has {shown(*unknown)}, the modalities are {shown(*parts)}")
