@@ -144,8 +144,9 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
                 f"{view_title(name)} (ids {shown(*other)}) shares no id with the views before it "
                 f"({shown(*index)}): check that the ids have the same form"
             )
-        join_ids = index.union if join == "outer" else index.intersection
-        index = join_ids(other, sort=False)
+        # Not by operations on sets, such as union, which sort some indexes.
+        is_new = ~other.isin(index)
+        index = index.append(other[is_new]) if join == "outer" else index[index.isin(other)]
     aligned = {name: _reindexed(frame, index) for name, frame in tables.items()}
     as_given = aligned if isinstance(frames, Mapping) else list(aligned.values())
     return as_given  # type: ignore[return-value]
