@@ -47,10 +47,11 @@ def read_frame(X, title):
     """The `Frame` of a data frame of numbers, with nulls as NaN; sparse ones stay sparse."""
     if not is_named_frame(X):  # such as a table of pyarrow
         return read_frame(X.to_pandas(), title)._replace(index=None)
-    if is_sparse_frame(X):
-        values = scipy.sparse.csr_array(X.sparse.to_coo())
-    else:
-        values = as_numbers(X, title)
+    for name, dtype in zip(X.columns, X.dtypes, strict=True):
+        if getattr(dtype, "is_temporal", bool)():  # polars would count days or microseconds
+            raise TypeError(f"{title}, column {name!r}: {dtype} is no number")
+    is_sparse = is_sparse_frame(X)
+    values = scipy.sparse.csr_array(X.sparse.to_coo()) if is_sparse else as_numbers(X, title)
     return Frame(values, list(X.columns), X.index if hasattr(X, "iloc") else None)
 
 
