@@ -54,7 +54,7 @@ def test_some_samples_alone_have_the_ridge_of_all_columns():
     rng = np.random.default_rng(0)
     F = rng.standard_normal((40, 8)).astype(np.float32)
     Y = rng.standard_normal((30, 5))
-    predicted = _ridge.LeaveOneOutRidge(F, rank=20).of(np.arange(30)).predict(Y)
+    predicted = _ridge.LeaveOneOutRidge(F, rank=20).restricted(np.arange(30)).predict(Y)
     K = F[:30].astype(float) @ F[:30].T
     np.testing.assert_allclose(predicted, twin.leave_one_out(K, 0.5 * 30 / 20, Y), atol=2e-3)
 
@@ -62,7 +62,7 @@ def test_some_samples_alone_have_the_ridge_of_all_columns():
 def test_many_samples_alone_are_regressed_on_evenly_spaced_ones():
     rng = np.random.default_rng(0)
     F, Y = rng.standard_normal((9000, 2)).astype(np.float32), rng.standard_normal((8193, 3))
-    B = _ridge.LeaveOneOutRidge(F).of(np.arange(8193)).coefficients(Y)
+    B = _ridge.LeaveOneOutRidge(F).restricted(np.arange(8193)).coefficients(Y)
     some = np.linspace(0, 8192, 4096).astype(int)
     K = F[some].astype(float)
     expected = np.linalg.solve(K.T @ K + 0.5 * 4096 / 2 * np.eye(2), K.T @ Y[some])

@@ -1,6 +1,7 @@
 """Checks of similarity tensors, of labels and of memory; their messages suggest a remedy."""
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from .containers import check_container, checked_csr
 from .messages import counted, warn_user
 from .parameters import InvalidParameterError
 
+NOISE = (-1, -2, -3)  # labels without a cluster; scikit-learn's HDBSCAN has three
 COMPARED_ROWS = 256  # rows of a dense matrix that are compared at a time
 # Limit and use of the memory of a container, and its reclaimable part, the cache of files that were
 # not read lately.
@@ -252,6 +254,14 @@ def _asymmetry(A):
 def index_of(labels):
     """The index of a pandas series; None for other containers."""
     return labels.index if hasattr(labels, "iloc") else None
+
+
+def sample_ids(views):
+    """Index of the first pandas frame or names of the first AnnData among views, or None."""
+    if not isinstance(views, (list, tuple)):
+        views = views.values() if isinstance(views, Mapping) else [views]
+    indexes = (X.index if hasattr(X, "iloc") else getattr(X, "obs_names", None) for X in views)
+    return next((index for index in indexes if index is not None), None)
 
 
 def check_labels(labels, name, n=None, index=None, other="the views"):

@@ -12,10 +12,10 @@ from sklearn.utils.extmath import randomized_svd
 from .._utils.parameters import InvalidParameterError
 from .._utils.threads import limited, use_threads
 from .._utils.types import Estimator, Views
+from .._utils.validation import sample_ids
 from ..judge._predictor import margins_of
 from ..judge._ridge import judge_of, one_hot
-from ..views._scaling import fill_row, scaled
-from ._bind import bind_views, sample_ids
+from ._bind import bind_views
 
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components
 N_NEIGHBORS = 15  # clustered samples with which every other sample is joined, as in scanpy
@@ -78,7 +78,7 @@ def annotate(data: Any, model: Estimator, views: Views | None = None, *, key: st
         raise InvalidParameterError(f'key must be a name without "/", such as "mvsc", got {key!r}')
     views = data if views is None else views
     names, ids = np.asarray(data.obs_names), None if views is data else sample_ids(views)
-    if ids is not None and not np.array_equal(ids.astype(str), names.astype(str)):
+    if ids is not None and not np.array_equal(np.asarray(ids).astype(str), names.astype(str)):
         raise ValueError(
             "views and data do not have the same samples in the same order: fit on "
             "views.from_anndata(data, use=...), and pass these views"
@@ -111,16 +111,13 @@ def _margins_and_embedding(fit):
     """
     labels, samples, n_clusters = fit.labels, fit.samples, int(fit.labels.max()) + 1
     # In an order that depends on the samples only.
-    judge, order = judge_of(fit.complete)
+    judge, order = judge_of(fit.lifted, fit.used)
     F = judge.ridge.features
     axes = randomized_svd(F, min(N_COMPONENTS, *F.shape), random_state=0)[2].T
     out = np.empty((len(labels), 1 + axes.shape[1]), dtype=np.float32)
     if len(samples) < len(labels):
         B = judge.ridge.coefficients(one_hot(labels[samples[order]], n_clusters))
-        scalings, steps = getattr(fit.model, "scaling_", [None] * len(fit.views)), []
-        for i in fit.used:
-            (X,) = scaled([fit.views[i]], [scalings[i]])
-            steps.append((i, fill_row(X, scalings[i]), scalings[i], fit.lifts[i]))
+        steps = [fit.steps[i] for i in fit.used]
         predictor = judge.features.predictor(np.hstack([B, axes]), steps)
         dtype = np.dtype((np.float32, out.shape[1:]))  # a row of values for each sample
         with use_threads(getattr(fit.model, "n_threads", None), len(labels)) as n_threads:

@@ -1,6 +1,5 @@
 """A fitted model together with its views."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,22 +8,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.parameters import check_estimator
+from .._utils.validation import NOISE, sample_ids
 from ..views._columns import check_columns, in_order
 from ..views._facts import check_facts, summarise
 from ..views._lift import find_lift, lifted
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import filled, presence, spread
-from ..views._sample import canonical_order
 from ..views._scaling import fill_row, fit_scalings, scaled
-from ..views._view_rows import imputed
 
 MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
 # Cohen's kappa of these labels. On the views of fit it is at least .42 in 440 fits to 6 to 1500
 # samples of four real sets and of noise, if predicted labels are varied; after a permutation of the
 # samples it is at most .19 for 100 samples or more.
 MIN_KAPPA = 0.25
-NOISE = (-1, -2, -3)  # labels without a cluster; scikit-learn's HDBSCAN has three
 
 
 class BoundModel(NamedTuple):
@@ -44,24 +41,12 @@ class BoundModel(NamedTuple):
     views: list | None = None  # the clustered samples, as they are
     present: np.ndarray | None = None  # which of them have each view, of shape (v, n)
     lifted: list | None = None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
-    lifts: list | None = None  # their lifts
+    steps: list | None = None  # what was done to each view, see `LandmarkFeatures.predictor`
 
     @property
     def used(self):
         """Indices of the views that the fit did not exclude."""
         return list(getattr(self.model, "views_used_", range(len(self.names))))
-
-    @property
-    def complete(self):
-        """The used views; their missing rows are predicted from all views, as in the fit."""
-        complete = self.lifted
-        if not self.present.all():
-            # In an order by content, so that they do not depend on that of the samples.
-            order = canonical_order(RowSource(complete))
-            views = imputed([X[order] for X in complete], self.present[:, order])
-            back = np.argsort(order)
-            complete = [X[back] for X in views]
-        return [complete[i] for i in self.used]
 
 
 def bind_views(model, views):
@@ -83,7 +68,7 @@ def bind_views(model, views):
         raise ValueError(f"{type(model).__name__} has no labels_ to explain, or all are -1")
     clusters, codes = np.unique(labels[samples], return_inverse=True)
     names = list(getattr(model, "view_names_in_", []))
-    index = np.arange(len(labels)) if ids is None else ids
+    index = np.arange(len(labels)) if ids is None else np.asarray(ids)
     fit = BoundModel(model, labels, samples, in_clusters, clusters, codes, index, names)
     affinity = getattr(model, "affinity", None)
     if isinstance(affinity, str) and affinity == "precomputed":
@@ -103,18 +88,18 @@ def bind_views(model, views):
     rows = source.take(samples)
     facts = summarise(0, rows)
     check_facts(facts, source.titles, source.columns)
-    unscaled = [filled(X) for X in rows]
     if hasattr(model, "predictor_"):  # without scalings, the fit used views as they are
         scalings = getattr(model, "scaling_", [None] * len(rows))
     else:
         scalings = getattr(model, "scaling_", None) or fit_scalings(source, None, facts)
-    pairs = zip(scaled(rows, scalings), scalings, strict=True)
-    in_units = [filled(X, fill_row(X, scaling)) for X, scaling in pairs]
-    _check_labels(model, unscaled, labels[samples])
+    in_units = scaled(rows, scalings)
+    means = list(map(fill_row, in_units, scalings))
+    in_units = list(map(filled, in_units, means))
+    _check_labels(model, rows, labels[samples])
     # Lifts are those of the fit if it used the view, else as a fit decides: the rows do not tell
     # what the fit decided if it saw other samples as well.
     known = model.predictor_.lifts if hasattr(model, "predictor_") else {}
-    present = presence(unscaled)
+    present = presence(in_units)
     lifts = [known[i] if i in known else find_lift(X[present[i]]) for i, X in enumerate(in_units)]
 
     # Names as the user knows them.
@@ -133,7 +118,7 @@ def bind_views(model, views):
         views=rows,
         present=present,
         lifted=list(map(lifted, in_units, lifts)),
-        lifts=lifts,
+        steps=list(zip(range(len(rows)), means, scalings, lifts, strict=True)),
     )
 
 
@@ -164,11 +149,3 @@ def _check_labels(model, views, labels):
             "these samples than it learned in fit: pass the views of fit, with the samples in the "
             "same order and columns in the same units"
         )
-
-
-def sample_ids(views):
-    """Index of the first pandas frame or names of the first AnnData among views, or None."""
-    if not isinstance(views, (list, tuple)):
-        views = views.values() if isinstance(views, Mapping) else [views]
-    indexes = (X.index if hasattr(X, "iloc") else getattr(X, "obs_names", None) for X in views)
-    return next((np.asarray(index) for index in indexes if index is not None), None)

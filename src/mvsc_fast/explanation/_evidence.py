@@ -41,7 +41,7 @@ def judge_labels(fit):
     else:
         # Ridge regression on the features of the views, in an order that depends on the samples
         # alone, so that no result depends on how they are stored.
-        judge, order = judge_of(fit.complete)
+        judge, order = judge_of(fit.lifted, fit.used)
         labelling = [codes[order].astype(np.int64)]
         predictability = float(judge(labelling, c, adjusted_mutual_information)[0])
         scores = np.empty_like(indicators)

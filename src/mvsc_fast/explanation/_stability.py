@@ -13,7 +13,8 @@ from .._utils.parameters import check_integer, check_seed
 from .._utils.parts import Table
 from .._utils.threads import limited
 from .._utils.types import Estimator, Seed, Views
-from ._bind import NOISE, bind_views
+from .._utils.validation import NOISE
+from ._bind import bind_views
 
 SHARE = 0.8  # of the clustered samples in a subsample
 

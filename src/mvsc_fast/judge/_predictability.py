@@ -77,8 +77,8 @@ def label_predictability(
     n, index = source.n_samples, source.index
     # One labelling or several are accepted.
     entries: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
-    several = getattr(entries, "ndim", 1) > 0 and len(entries) > 0 and np.ndim(entries[0]) == 1
-    if several:
+    is_table = getattr(entries, "ndim", 1) > 0 and len(entries) > 0 and np.ndim(entries[0]) == 1
+    if is_table:
         numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(entries)]
     else:
         numbered = [check_labels(labels, "labels", n, index)]
@@ -87,8 +87,8 @@ def label_predictability(
     sample = drawn(source, n, 1, 0, scale=scale, unit=False)
     lifts = [find_lift(view.observed, view.nonnegative) for view in sample.views]
     rows = [lifted(view.rows, lift) for view, lift in zip(sample.views, lifts, strict=True)]
-    judge, order = judge_of(rows)
+    judge, order = judge_of(rows, range(len(rows)))
     samples = sample.samples[order]
     numbered = [np.unique(row[samples], return_inverse=True)[1] for row in numbered]
     scores = [judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered]
-    return np.array(scores) if several else float(scores[0])
+    return np.array(scores) if is_table else float(scores[0])

@@ -123,16 +123,16 @@ class Judge:
         yield labellings, self.ridge.predicted(labellings, n_clusters)
 
 
-def judge_of(views):
-    """The `Judge` of views whose missing rows are predicted, and the canonical order of samples.
+def judge_of(views, used):
+    """The `Judge` of some views, and the canonical order of samples, in which it takes labels.
 
-    The labels that it judges must be in this order.
+    Missing rows are predicted from all views.
     """
     # Missing rows are predicted in this order as well, from samples that are evenly spaced in it.
     order = canonical_order(RowSource(views))
     ordered = [X[order] for X in views]
     complete = imputed(ordered, presence(ordered))
-    return Judge([ViewRows(X) for X in complete]), order
+    return Judge([ViewRows(complete[i]) for i in used]), order
 
 
 class LeaveOneOutRidge:
@@ -174,7 +174,7 @@ class LeaveOneOutRidge:
             np.einsum("ij,ij->j", U, U, out=leverage[rows])
         self._leverage = np.minimum(leverage, np.float32(1 - 1e-5))[:, None]
 
-    def of(self, samples):
+    def restricted(self, samples):
         """The regression on the features of some samples alone."""
         n = len(samples)
         fitted = slice(None) if n <= REGRESSED else spread(n, REGRESSED)

@@ -65,12 +65,12 @@ def mean_row(X):
     return (total / (np.abs(total).max() or 1)).astype(np.float32)
 
 
-def filled(X, mean=None):
+def filled(X, mean):
     """Fill the missing cells of a view, so that no row is partially NaN.
 
     Missing cells get their values from a multiple of the mean row, by a least-squares fit to the
     other cells of the row. Rows that lack more than half of their cells become NaN. X itself is
-    returned if nothing has to be filled. ``mean`` is the `mean_row` of X by default.
+    returned if nothing has to be filled.
     """
     if scipy.sparse.issparse(X):
         return X
@@ -80,7 +80,6 @@ def filled(X, mean=None):
     rows = rows[gaps.any(axis=1) & ~gaps.all(axis=1)]
     if len(rows) == 0:
         return X
-    mean = mean_row(X) if mean is None else mean
     # A missing cell gets the mean row times the multiple that fits the known cells of its row best.
     out = X.copy()
     for block in gen_batches(len(rows), SMALL_BLOCK):
