@@ -19,7 +19,7 @@ from ._utils.parameters import InvalidParameterError, check_estimator, count
 from ._utils.parts import Table
 from ._utils.threads import limited
 from ._utils.types import Estimator, Views
-from ._utils.validation import check_labels, index_of
+from ._utils.validation import check_labels, index_of, sample_ids
 
 __all__ = ["Comparison", "clustering_scores", "compare"]
 
@@ -60,9 +60,9 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     DataConversionWarning
         If one of the two has the shape (n_samples, 1) or (1, n_samples), as vectors of MATLAB.
     """
-    index = index_of(y_true)
-    y_true = check_labels(as_vector(y_true, "y_true"), "y_true")
-    y_pred = check_labels(as_vector(y_pred, "y_pred"), "y_pred", len(y_true), index, "y_true")
+    y_true, y_pred = as_vector(y_true, "y_true"), as_vector(y_pred, "y_pred")
+    index, y_true = index_of(y_true), check_labels(y_true, "y_true")
+    y_pred = check_labels(y_pred, "y_pred", len(y_true), index, "y_true")
     table = contingency_matrix(y_true, y_pred)
     rows, columns = linear_sum_assignment(table, maximize=True)
     (_, false_pos), (false_neg, true_pos) = pair_confusion_matrix(y_true, y_pred)
@@ -92,7 +92,7 @@ def as_vector(labels, name):
         f"{name} has the shape {shape}: it is read as a vector of {max(shape)} labels",
         DataConversionWarning,
     )
-    return np.asarray(labels).ravel()
+    return labels.squeeze() if hasattr(labels, "iloc") else np.asarray(labels).ravel()
 
 
 class Comparison(Table):
@@ -199,8 +199,9 @@ def compare(
     for name, estimator in methods.items():
         check_estimator(estimator, f"methods[{name!r}]")
     n_runs = count(n_runs, "n_runs")
-    y = check_labels(as_vector(y, "y"), "y")
     views = list(views) if isinstance(views, Iterator) else views
+    ids = sample_ids(views)
+    y = check_labels(as_vector(y, "y"), "y", None if ids is None else len(ids), ids)
     runs = [_runs(estimator, views, y, n_runs) for estimator in methods.values()]
     names = np.fromiter(methods, dtype=object, count=len(methods))  # tuples are names, too
     columns = {"method": names, "n_runs": list(map(len, runs))}
