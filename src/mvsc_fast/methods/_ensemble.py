@@ -15,7 +15,7 @@ from .._utils.parameters import CHECKS, InvalidParameterError, count, draw_seed
 from .._utils.parts import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
-from .._utils.validation import check_clusters, check_labels, index_of
+from .._utils.validation import NOISE, check_clusters, check_labels, index_of
 from ..judge._scores import warn_of_empty_clusters
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import solve_tlrr
@@ -64,15 +64,15 @@ def consensus_labels(
     are joined by more than half of the v labellings. Jia et al. (2021) propose the tailored norm
     for ensemble clustering as future work.
 
-    The label -1 is none, as in the results of HDBSCAN and of fits with missing views: W_i,jk is
-    then the mean of W over the labellings that label both samples, so that labelling i neither
-    joins nor separates them.
+    -1 is no label, as in the results of fits with missing views, and neither are -2 and -3 of
+    HDBSCAN: W_i,jk is then the mean of W over the labellings that label both samples, so that
+    labelling i neither joins nor separates them.
 
     Parameters
     ----------
     labellings : sequence of array-like of shape (n_samples,)
-        Numbers or strings, from any method; their numbers of clusters may differ, and -1 is no
-        label. Indexes of pandas series must agree.
+        Numbers or strings, from any method; their numbers of clusters may differ. Indexes of
+        pandas series must agree.
     n_clusters : int
         Number of clusters to find.
     random_state : int or RandomState, optional
@@ -134,7 +134,7 @@ def consensus_labels(
     n = index = None
     for i, labels in enumerate(labellings):
         numbers = check_labels(labels, f"labelling {i}", n, index, "the labellings before")
-        numbers[np.asarray(labels, dtype=object) == -1] = -1
+        numbers[np.isin(np.asarray(labels, dtype=object), NOISE)] = -1
         numbered.append(numbers)
         n, index = len(numbered[0]), index_of(labels) if index is None else index
     if not numbered:
@@ -145,7 +145,7 @@ def consensus_labels(
     is_labelled = np.asarray((table >= 0).any(axis=0))
     lost = np.flatnonzero(~is_labelled)
     if not is_labelled.any():
-        raise ValueError("all labels are -1, which is no label")
+        raise ValueError("all labels are -1, -2 or -3, which are no labels")
     if len(lost):
         warn_user(
             f"{counted(len(lost), 'sample')} without a label in any labelling, the first in row "
