@@ -79,9 +79,9 @@ class RecoveryClusterer(TensorClusterer):
             )
         # An array of slices is W itself; a list or a dict may mix arrays, frames and sparse slices.
         is_tensor = isinstance(X, np.ndarray) and X.ndim == 3
-        matrices, _ = ([(i, A) for i, A in enumerate(X)], True) if is_tensor else listed_views(X)
-        names = [name for name, _ in matrices]
-        slices = X if is_tensor else _without_ids([A for _, A in matrices])
+        pairs = list(enumerate(X)) if is_tensor else listed_views(X)[0]
+        names = [name.item() if isinstance(name, np.generic) else name for name, _ in pairs]
+        slices = X if is_tensor else _without_ids([A for _, A in pairs])
         sparse = self._takes_sparse and any(map(scipy.sparse.issparse, slices))
         W = check_similarities(slices, nonnegative=True, name="X", sparse=sparse)
         if W[0].shape[0] < 2:
@@ -99,7 +99,8 @@ class RecoveryClusterer(TensorClusterer):
 
     def _check_memory(self, views):
         if not (scipy.sparse.issparse(views[0]) and self._precomputed):
-            super()._check_memory(views, slices_per_view=1 if self._precomputed else 2)
+            is_one = isinstance(self.affinity, str) and self.affinity != "self_representation"
+            super()._check_memory(views, slices_per_view=1 if is_one else 2)
 
     def _view_support(self, views, labels):
         if self._precomputed:
