@@ -123,11 +123,13 @@ def _compare(X, member):
         X = np.where(is_known, X / unit - overall, 0)
         mean = member @ X / sizes
         within = (X**2).sum(axis=0) - mean**2 * sizes * n / (n - sizes)
-        effect = mean * n / (n - sizes) / np.sqrt(np.maximum(within, 0) / (n - 2))
+        within[within < 1e-12 * (X**2).sum(axis=0)] = 0  # zero but for rounding
+        effect = mean * n / (n - sizes) / np.sqrt(within / (n - 2))
     effect[:, (np.abs(X) < 1e-12).all(axis=0)] = 0  # constant but for rounding
     effect[(sizes == 0) | (sizes == n)] = np.nan
-    mean, overall = mean + overall, np.where(np.abs(overall) < 1e-9, 0, overall)  # standardised
-    return mean * unit, np.broadcast_to(overall * unit, mean.shape), effect
+    # Of standardised columns, and of clusters without a value, means are zero but for rounding.
+    mean, overall = (np.where(np.abs(m) < 1e-9, 0, m) * unit for m in (mean + overall, overall))
+    return mean, np.broadcast_to(overall, mean.shape), effect
 
 
 def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axes:
