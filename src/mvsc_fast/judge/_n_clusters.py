@@ -15,6 +15,7 @@ from .._utils.parts import ShortRepr
 from .._utils.threads import limited, use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
+from ..spectral._ward import lloyd, nearest_means
 from ..views._read import read_views
 from ..views._rows import spread
 from ..views._sample import drawn
@@ -238,12 +239,12 @@ def suggest_n_clusters(
     # The confidence is high only if stability and predictability are, and if the criterion has a
     # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
-    sure = (stability >= SURE) & (predictability >= SURE_PREDICTABILITY) & (counts < counts[-1])
-    sure &= _lead(criterion) >= LEAD
+    is_sure = (stability >= SURE) & (predictability >= SURE_PREDICTABILITY) & (counts < counts[-1])
+    is_sure &= _lead(criterion) >= LEAD
     return ClusterCounts(
         n_clusters=candidates[0],
         candidates=candidates,
-        confidence="high" if sure[counts == candidates[0]] else "low",
+        confidence="high" if is_sure[counts == candidates[0]] else "low",
         levels=tuple(counts[supported].tolist()),
         counts=counts,
         criterion=criterion,
@@ -300,21 +301,10 @@ def _judged(rows, counts, labels):
 
 def _kmeans(embedding):
     """k-means labels, one cluster for each column, seeded by QR with column pivoting."""
-    n, c = embedding.shape
+    c = embedding.shape[1]
     pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True, check_finite=False)[1]
     # Rows that QR chooses first are far apart: starts without random numbers.
-    means, labels = embedding[pivots[:c]], np.full(n, -1)
-    for _ in range(ROUNDS):
-        # The nearest mean m of a row x has the largest x.m - |m|^2 / 2.
-        scores = embedding @ means.T - np.einsum("ij,ij->i", means, means) / 2
-        before, labels = labels, scores.argmax(axis=1)
-        if (labels == before).all():
-            break
-        member = np.zeros((c, n), dtype=embedding.dtype)
-        member[labels, np.arange(n)] = 1
-        sizes = member.sum(axis=1)[:, None]
-        means = np.where(sizes > 0, member @ embedding / np.maximum(sizes, 1), means)
-    return labels
+    return nearest_means(embedding, lloyd(embedding, embedding[pivots[:c]], ROUNDS - 1))
 
 
 def _candidates(counts, criterion):

@@ -43,17 +43,22 @@ def _micro_clusters(points, n_clusters):
         return np.arange(n)
     # Single precision is enough for distances of points around the origin.
     points = (points - points.mean(axis=0)).astype(np.float32)
-    subsample, member = points[spread(n, KMEANS_ROWS)], None
-    means = even_starts(subsample, count)
-    for _ in range(ITERATIONS):
-        previous, member = member, _nearest(subsample, means)
+    subsample = points[spread(n, KMEANS_ROWS)]
+    return nearest_means(points, lloyd(subsample, even_starts(subsample, count), ITERATIONS))
+
+
+def lloyd(points, means, n_iter):
+    """Means after at most ``n_iter`` steps of k-means, without those that are nearest to none."""
+    member = None
+    for _ in range(n_iter):
+        previous, member = member, nearest_means(points, means)
         if previous is not None and (member == previous).all():
             break
-        means = cluster_means(subsample, member)
-    return _nearest(points, means)
+        means = cluster_means(points, member)
+    return means
 
 
-def _nearest(points, means):
+def nearest_means(points, means):
     """The nearest mean of each point, numbered without those that are nearest to none."""
     squares, columns = np.einsum("ij,ij->i", means, means), -2 * means.T
     parts = [points[rows] @ columns + squares for rows in gen_batches(len(points), SMALL_BLOCK)]
