@@ -43,20 +43,18 @@ def with_absent(X, names, n_features):
     X = list(X) if isinstance(X, (Iterator, ValuesView)) else X
     if type(X) is dict:
         X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | X, names)
-    matrices = list(X.values()) if type(X) is dict else X
-    is_complete = isinstance(matrices, (list, tuple)) and len(matrices) == len(names)
-    if not is_complete or not any(view is None for view in matrices):
+    views = dict(enumerate(X)) if isinstance(X, (list, tuple)) else X
+    if type(views) is not dict or len(views) != len(names):
         return X
     # An absent view is a matrix of NaN, so that prediction has only one case.
-    rest = [view for view in matrices if getattr(view, "shape", hasattr(view, "__len__"))]
-    if not rest:
+    widths = {key: d for key, d in zip(views, n_features, strict=True) if views[key] is None}
+    if not widths:
+        return X
+    tables = [X for X in views.values() if getattr(X, "shape", hasattr(X, "__len__"))]
+    if not tables:
         raise ValueError("every view is None, absent or no table: pass at least one")
-    n = _num_samples(rest[0])
-    tables = [
-        np.broadcast_to(np.float32(np.nan), (n, d)) if view is None else view
-        for view, d in zip(matrices, n_features, strict=True)
-    ]
-    return dict(zip(names, tables, strict=True)) if type(X) is dict else tables
+    n = _num_samples(tables[0])
+    return views | {key: np.broadcast_to(np.float32(np.nan), (n, d)) for key, d in widths.items()}
 
 
 def column_attributes(columns):
@@ -115,7 +113,7 @@ def check_columns(model, source):
 
 
 def warn_of_columns(views):
-    """Warn of views with fewer than four columns, and of columns that outweigh all others.
+    """Warn of views with fewer than four columns, and of a few columns that outweigh the others.
 
     Lifted views keep the lengths of their rows, so they may have few columns.
     The second warning is given only if at least half of the views have such columns, because
@@ -130,12 +128,14 @@ def warn_of_columns(views):
     """
     narrow, uneven = [], []
     for X, name, texts, lift in views:
-        if X.shape[1] < FEW_COLUMNS and lift is None and not is_constant(X):
+        if is_constant(X):
+            continue
+        if X.shape[1] < FEW_COLUMNS and lift is None:
             narrow.append(f"{view_title(name)} ({X.shape[1]})")
-        which, share = _largest_columns(X, lift is not None)
-        if len(which):
-            which = which if texts is None else [texts[j] for j in which]
-            uneven.append(f"{shown(*which)} of {view_title(name)} ({100 * share:.3g} %)")
+        columns, share = _largest_columns(X, lift is not None)
+        if len(columns):
+            columns = columns if texts is None else [texts[j] for j in columns]
+            uneven.append(f"{shown(*columns)} of {view_title(name)} ({100 * share:.3g} %)")
     if narrow:
         warn_user(
             f"fewer than {FEW_COLUMNS} features: {', '.join(narrow)}. Rows are scaled to unit "
@@ -165,8 +165,8 @@ def _largest_columns(X, is_lifted=False):
     total, squares = share.sum(), share @ share
     if total**2 >= min(MAX_EFFECTIVE, MAX_EFFECTIVE_SHARE * len(share)) * squares:
         return [], 0.0
-    which = np.argsort(-share, kind="stable")[: round(total**2 / squares)]
-    return which, share[which].sum() / total
+    columns = np.argsort(-share, kind="stable")[: round(total**2 / squares)]
+    return columns, share[columns].sum() / total
 
 
 def warn_of_names(titles, columns):
