@@ -275,11 +275,11 @@ def structure_test(
         delayed(best_modularities)(rows, n_clusters, copy, lift, each_view=each_view)
         for copy in copies
     )
-    test, *alone = (
+    test, *by_view = (
         _result(observed, np.array(null), n, len(sample.samples) - n)
         for observed, *null in zip(*modularities, strict=True)
     )
-    return replace(test, each=dict(zip((view.name for view in views), alone, strict=False)))
+    return replace(test, each=dict(zip((view.name for view in views), by_view, strict=False)))
 
 
 def _result(observed, null, n_samples, n_incomplete):

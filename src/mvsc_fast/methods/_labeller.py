@@ -108,7 +108,7 @@ def fit_labels(sample, n_clusters, *, select, seed, n_threads, progress):
     (labels,), (modularity,) = refined, scores["modularity"]
     if _total(scores)[0] < candidates["score"][best[0]]:
         labels, modularity = labellings[0], candidates["modularity"][best[0]]
-    labels = _agreed(labels, equal, n_clusters)
+    labels = _majority_labels(labels, equal, n_clusters)
 
     # Doubts about the labels are warnings, unless the views were called noise before, as are views
     # that show different clusters.
@@ -159,7 +159,7 @@ def _limits(judge, labels, distinct, n_clusters):
     """
     root_sizes = np.sqrt(np.bincount(labels, minlength=n_clusters))
     distinct_labels = labels[distinct]
-    ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.of(distinct)
+    ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.restricted(distinct)
     sizes = np.bincount(distinct_labels, minlength=n_clusters)
     scores = ridge.predict(one_hot(distinct_labels, n_clusters))
     # Scores predict indicators over the square roots of the sizes: at the centre of a cluster that
@@ -180,7 +180,7 @@ def _limits(judge, labels, distinct, n_clusters):
     return np.concatenate([root_sizes, limits]).astype(np.float32)
 
 
-def _agreed(labels, equal, n_clusters):
+def _majority_labels(labels, equal, n_clusters):
     """The most frequent label among equal samples for each of them."""
     if equal[-1] + 1 == len(equal):
         return labels

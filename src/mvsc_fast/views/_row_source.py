@@ -53,12 +53,12 @@ class RowSource:
         # Shapes and types are known before any row is read.
         for view, title in zip(views, self.titles, strict=True):
             check_matrix(view, title)
-            self.n_samples = int(views[0].shape[0])
-            if view.shape[0] != self.n_samples:
+            if view.shape[0] != views[0].shape[0]:
                 raise ValueError(
-                    f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
-                    "every view must describe the same samples, as rows"
+                    f"{title} has {view.shape[0]} samples, {self.titles[0]} has "
+                    f"{views[0].shape[0]}: every view must describe the same samples, as rows"
                 )
+        self.n_samples = int(views[0].shape[0])
         self.n_features = [int(view.shape[1]) for view in views]
         self._stored = list(map(is_stored, views))
         # One type for all views, the smallest that keeps what they have.

@@ -219,7 +219,7 @@ def canonical_order(source, keys=None):
         n_before, further = ranks.max(), row_keys(source, source.sum(direction_sums, ranks))
         ranks = np.unique([ranks, further], axis=1, return_inverse=True)[1].ravel()
     random = np.random.RandomState(0).standard_normal(sum(source.n_features)) * 2.0**SUM_BITS
-    last = np.asarray(source.per_row(_last_keys, (np.float64, len(source.views) + 1), random))
+    last = np.asarray(source.per_row(_tie_breakers, (np.float64, len(source.views) + 1), random))
     return np.lexsort([*last.T, ranks])
 
 
@@ -242,7 +242,7 @@ def _keys(first, views, sums):
     return np.rint(np.multiply(cosines, 2.0**KEY_BITS)).sum(axis=0)
 
 
-def _last_keys(first, views, sums):
+def _tie_breakers(first, views, sums):
     """The squared lengths of the rows in each view, and their keys for another direction."""
     squares = [_row_sums(X, X) for X in map(_without_gaps, views)]
     return np.transpose([*squares, _keys(first, views, sums)])
@@ -251,7 +251,7 @@ def _last_keys(first, views, sums):
 def direction_sums(first, views, weights):
     """Sums of the columns of the rows divided by their lengths, in units of 2^-30.
 
-    They are sums of integers, and thus the same for all orders and blocks of the samples.
+    They are sums of integers modulo 2^64, and thus the same for all orders and blocks of samples.
     ``weights`` of all samples are integers; None stands for 1. An array of shape
     (d_0 + d_1 + ...,), int64.
     """
