@@ -1,5 +1,8 @@
 """Tables: what is read by the contract of docs/files.md, and what stops with its place."""
 
+import os
+from threading import Thread
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,6 +97,7 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
     assert_read(read_text(table, id_column="key", columns="!who"), ids=numbers)
     for ids in (range(12), IDS):
         assert_read(read_text(frame(ids), id_column="none"), ids=None)
+    assert_read(read_text(frame(range(12), "", who=IDS), id_column="who"))  # numbers of rows
     table.drop(columns="who").to_csv(tmp_path / "a.csv", index=False)
     frame(numbers[::-1], "other").to_csv(tmp_path / "b.csv")
     paths = tmp_path / "a.csv", tmp_path / "b.csv"
@@ -126,6 +130,8 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
         ("a,b,c\n1,2,3\n3,4\n", "row 2 below the header has 2 cells, and the header has 3"),
         ("id\np\nq\n", "row 1 of column 'id' is 'p', not a number: .*--sep"),
         ("a\n1\n\n3\n", "row 2 below the header is empty"),
+        ("a,b\n1,2\n\xa0\n", "row 2 below the header is empty"),
+        ("a,b,c\n1,x,y\n", "column 'b' is 'x', .*--columns '!b,!c'"),
     ],
 )
 def test_what_is_no_table_of_numbers_stops_with_its_place(read_text, text, message):
@@ -140,6 +146,9 @@ def test_texts_of_other_programs(tmp_path, read):
     assert_read(read(path, sep=";", decimal=","))
     path.write_text("id;a\np;2,5\nq;1.000\n")  # a thousand
     with pytest.raises(ValueError, match="row 2 .'q'. of column 'a' is '1.000', not a number"):
+        read(path, sep=";", decimal=",")
+    path.write_text("0,5;1,5\n1;2,5\n")
+    with pytest.raises(ValueError, match="the first row has numbers .'0,5', '1,5'."):
         read(path, sep=";", decimal=",")
     frame(IDS).to_csv(path.with_suffix(".txt"), sep=" ")
     assert_read(read(path.with_suffix(".txt"), sep=" "))
@@ -163,6 +172,26 @@ def test_tables_are_turned(tmp_path, read, suffix):
         read(path.with_suffix(".csv"), transpose=None)
 
 
+def test_cells_with_texts_of_numbers(tmp_path, read):
+    pytest.importorskip("openpyxl")
+    path, texts = tmp_path / "a.xlsx", frame().astype(str)
+    texts.to_excel(path, index=False)
+    assert_read(read(path), ids=None)
+    with pytest.raises(ValueError, match=r"column 'width' is '-?\d+\.\d+', not a number"):
+        read(path, decimal=",")  # points are marks of thousands
+    texts.apply(lambda column: column.str.replace(".", ",")).to_excel(path, index=False)
+    assert_read(read(path, decimal=","), ids=None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_a_pipe_is_read_once(tmp_path, read):
+    os.mkfifo(tmp_path / "a.csv")
+    writer = Thread(target=frame(IDS).to_csv, args=[tmp_path / "a.csv"])
+    writer.start()
+    assert_read(read(tmp_path / "a.csv"))
+    writer.join()
+
+
 def test_dates_are_no_numbers(tmp_path, read):
     pytest.importorskip("pyarrow")
     frame(IDS, day=pd.Timestamp("2026-01-01")).to_parquet(tmp_path / "a.parquet")
@@ -180,8 +209,9 @@ def test_other_files_are_refused(tmp_path, read):
     (tmp_path / "a.pdf").write_text("")
     with pytest.raises(ValueError, match=r"a.pdf: expected a .csv, .*.h5mu with all"):
         read(tmp_path / "a.pdf")
-    with pytest.raises(ValueError, match="absent.csv: No such file"):
-        read(tmp_path / "absent.csv")
+    for name in ("absent.csv", "absent.parquet"):
+        with pytest.raises(ValueError, match=f"{name}: No such file"):
+            read(tmp_path / name)
     np.save(tmp_path / "a.npy", X[0])
     with pytest.raises(ValueError, match=r"a.npy: expected a matrix of numbers, .* \(3,\)"):
         read(tmp_path / "a.npy")

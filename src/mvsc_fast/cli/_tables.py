@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import partial
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+
+import numpy as np
 
 from .._utils.messages import import_extra
 from ..views._frames import repeated, shown
@@ -27,6 +30,7 @@ def kind_of(path):
 def errors_of(path):
     """Add the name of the file to all errors."""
     try:
+        Path(path).stat()  # not all parsers say that there is no such file
         yield
     except ImportError:
         raise
@@ -58,11 +62,11 @@ def read_table(path, options, label=None):
         names = [str(name) for name in frame.columns]
     else:
         has_ids, (frame, names, read) = False, _parsed(path, options, pandas)
-    _check_names(frame, names, kind_of(path) == ".parquet")
+    _check_names(frame, names, options.decimal, kind_of(path) == ".parquet")
 
     # The frame has the names of the file, where pandas may have changed some.
     frame.columns = names
-    place = _place_of_ids(frame, options.id_column, label, has_ids)
+    place = _place_of_ids(frame, options, label, has_ids)
     if place is None:
         return frame
     name = names[place]
@@ -73,49 +77,54 @@ def read_table(path, options, label=None):
     else:  # the text of the cells, which pandas has converted
         ids = read(usecols=[place], dtype=str, keep_default_na=False).iloc[:, 0].fillna("")
     _check_ids(ids, name)
-    return frame.drop(columns=name).set_index(ids.rename(name or "id"))
+    # A column without a name beside that of the ids has numbers of rows.
+    return frame.drop(columns={name, ""}.intersection(names)).set_index(ids.rename(name or "id"))
 
 
 def _parsed(path, options, pandas):
     """A data frame, the names in its header, and the function that reads the file."""
-    decimal = options.decimal or "."
     if kind_of(path) == ".xlsx":
-        read = partial(pandas.read_excel, path, decimal=decimal, engine="openpyxl")
+        read = partial(pandas.read_excel, path, engine="openpyxl")
         header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
-        return read(), header.to_numpy().ravel().tolist(), read
-    # pandas fills short rows with missing values, and shifts or cuts long ones, in silence.
+        return read(dtype=object).infer_objects(), header.to_numpy().ravel().tolist(), read
     sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
-    names = _header_of_equal_rows(path, sep)
-    form = {"sep": sep, "decimal": decimal, "index_col": False, "low_memory": False}
-    read = partial(pandas.read_csv, path, **form)
+    # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
+    with (gzip.open if str(path).lower().endswith(".gz") else open)(path, "rb") as stream:
+        text = stream.read().rstrip(b"\r\n ")
+    names = _header_of_equal_rows(text, sep)
+    form = {"sep": sep, "decimal": options.decimal or ".", "index_col": False, "low_memory": False}
+
+    def read(**columns):
+        return pandas.read_csv(BytesIO(text), **form, **columns)
+
     return read(), names, read
 
 
-def _header_of_equal_rows(path, sep):
-    """The first row of a text; raise ValueError if another one has more or fewer cells."""
-    open_text = gzip.open if str(path).lower().endswith(".gz") else open
-    with open_text(path, "rt", encoding="utf-8-sig", newline="") as stream:
-        rows = csv.reader(stream, delimiter=sep)
-        names = next(filter(None, rows), [])
-        sizes = [len(row) if len(row) > 1 or "".join(row).strip() else 0 for row in rows]
-    # pandas skips empty lines, which are no samples only at the end.
-    while sizes and sizes[-1] == 0:
-        sizes.pop()
-    for number, size in enumerate(sizes, 1):
+def _header_of_equal_rows(text, sep):
+    """The first row of a text; raise ValueError if another one has more or fewer cells.
+
+    pandas fills short rows with missing values, and shifts, cuts or skips others, in silence.
+    """
+    lines = TextIOWrapper(BytesIO(text), encoding="utf-8-sig", newline="")
+    rows = csv.reader(lines, delimiter=sep)
+    names = next(filter(None, rows), [])
+    for number, row in enumerate(rows, 1):
+        size = len(row) if len(row) > 1 or "".join(row).strip() else 0
         if size != len(names):
             cells = f"has {size} cells, and the header has {len(names)}: is --sep right?"
             raise ValueError(f"row {number} below the header {cells if size else 'is empty'}")
     return names
 
 
-def _check_names(frame, names, is_parquet):
+def _check_names(frame, names, decimal, is_parquet):
     """Raise ValueError if the first row does not name each column once, or no row is below it."""
     import pandas
 
     if not names or not len(frame):
         raise ValueError("there are no samples below a header with the names of the columns")
     # Whole numbers beside an id are names, such as those of samples; decimals are values.
-    values = pandas.to_numeric(pandas.Series(names), errors="coerce")
+    texts = [name.translate(COMMA) if decimal == "," else name for name in names]
+    values = pandas.to_numeric(pandas.Series(texts), errors="coerce")
     has_decimals = values[1:].notna().all() and (values[1:] % 1).any()
     if not is_parquet and (values.notna().all() or has_decimals):
         wrong = f"the first row has numbers ({shown(*names)}) in place of names"
@@ -127,9 +136,9 @@ def _check_names(frame, names, is_parquet):
         raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename or remove one")
 
 
-def _place_of_ids(frame, id_columns, label, has_ids):
+def _place_of_ids(frame, options, label, has_ids):
     """The position of the column with the ids: that of the user, or the first one, or None."""
-    names = list(frame)
+    names, id_columns = list(frame), options.id_column
     if id_columns and id_columns != ["none"]:
         named = [name for name in names if name in id_columns]
         if len(named) != 1:
@@ -140,8 +149,8 @@ def _place_of_ids(frame, id_columns, label, has_ids):
     if len(names) == 1:
         return None
     place = 1 if names[0] == label else 0
-    is_text = frame[names[place]].dtype.kind not in "fiub"
-    return place if has_ids or is_text or not names[place] or ID.fullmatch(names[place]) else None
+    name, is_text = names[place], _numbers_of(frame.iloc[:, place], options.decimal)[1].any()
+    return place if has_ids or is_text or not name or ID.fullmatch(name) else None
 
 
 def _check_ids(ids, name):
@@ -181,35 +190,44 @@ def selected(names, text, known):
     return [name for name in dict.fromkeys(chosen) if name not in excluded]
 
 
+def _numbers_of(column, decimal):
+    """The numbers of a column, NaN for texts and missing cells, and which cells are texts."""
+    import pandas
+
+    if column.dtype.kind in "fiub":
+        return column, np.zeros(len(column), dtype=bool)
+    cells = column.astype(object)
+    if decimal == ",":  # a point is then no decimal mark
+        cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
+    values = pandas.to_numeric(cells, errors="coerce")
+    return values, (values.isna() & column.notna()).to_numpy()
+
+
 def numbers(frame, decimal=None, is_turned=False):
     """A data frame of numbers; raise ValueError that names the first cell that is none.
 
     Columns of a table that is turned are samples, which --columns does not select.
     """
-    import pandas
-
     if not frame.shape[1]:
         raise ValueError("there are no columns of features: are --sep and --columns right?")
-    frame = frame.copy(deep=False)
-    for name, dtype in frame.dtypes.items():
-        if dtype.kind in "fiub":
-            continue
-        column = frame[name]
-        cells = column.astype(object)
-        if decimal == ",":  # a point is then no decimal mark
-            cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
-        frame[name] = pandas.to_numeric(cells, errors="coerce")
-        wrong = (frame[name].isna() & column.notna()).to_numpy()
-        if wrong.any():
-            row = wrong.argmax()
-            cell = str(column.iloc[row])
-            sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
-            where = f"row {row + 1}{sample} of column {name[:40]!r}"
-            exclusion = f"exclude it with --columns '!{name}', or name ids with --id-column"
-            remedy = "remove the row" if is_turned else exclusion
-            if frame.shape[1] == 1:
-                remedy = "name the separator of columns with --sep"
-            elif cell.count(",") == 1 and decimal != ",":
-                remedy += ", or name a decimal comma with --decimal ,"
-            raise ValueError(f"{where} is {cell[:40]!r}, not a number: {remedy}")
-    return frame
+    values, refused = frame.copy(deep=False), {}
+    for name, column in frame.items():
+        values[name], is_text = _numbers_of(column, decimal)
+        if is_text.any():
+            refused[name] = is_text.argmax()
+    if not refused:
+        return values
+    # The first cell, and all columns, because each of them would be an error of its own.
+    name, row = next(iter(refused.items()))
+    cell = str(frame[name].iloc[row])
+    sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
+    names = ",".join(f"!{name}" for name in list(refused)[:20])
+    remedy = f"exclude such columns with --columns '{names}', or name ids with --id-column"
+    if is_turned:
+        remedy = "remove the row"
+    if frame.shape[1] == 1:
+        remedy = "name the separator of columns with --sep"
+    elif cell.count(",") == 1 and decimal != ",":
+        remedy += ", or name a decimal comma with --decimal ,"
+    where = f"row {row + 1}{sample} of column {name[:40]!r}"
+    raise ValueError(f"{where} is {cell[:40]!r}, not a number: {remedy}")
