@@ -61,6 +61,9 @@ def test_vectors_of_matlab_are_read_with_a_warning(shape):
     y = np.array([0, 0, 1, 1])
     with pytest.warns(DataConversionWarning, match=f"y_true.*{shape[0]}, {shape[1]}"):
         assert clustering_scores(y.reshape(shape), y)["acc"] == 1
+    series = pd.Series(y, index=list("abcd"))
+    with pytest.warns(DataConversionWarning), pytest.raises(ValueError, match="'d' and 'a'"):
+        clustering_scores(series, series.to_frame()[::-1])
 
 
 class Random(BaseEstimator):
@@ -137,3 +140,7 @@ def test_bad_comparisons(subspaces):
         compare({"a": TLRR(3)}, views, [np.nan, *y[1:]])
     with pytest.raises(ValueError, match="60 labels.* 59"):
         compare({"a": Random(3)}, views, y[1:])
+    frame, labels = pd.DataFrame(views[0]), pd.Series(y)
+    assert compare({"a": Random(3)}, [frame], labels)["n_runs"] == [20]
+    with pytest.raises(ValueError, match="y and the views have different indexes, 59 and 0"):
+        compare({"a": Random(3)}, [frame], labels[::-1])

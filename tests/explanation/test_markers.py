@@ -74,6 +74,15 @@ def test_features_that_set_clusters_apart_are_first(data):
     assert table["effect"][first[0]] > 2 and table["effect"][first[1]] < -2
 
 
+def test_a_feature_that_is_a_cluster_differs_without_bounds(data):
+    table = markers(data[0], [np.c_[data[0].labels_ == 20, np.arange(60)]])
+    assert table.to_frame().query("effect > 9")[["cluster", "effect"]].values.tolist() == [
+        [20, np.inf]
+    ]
+    assert np.count_nonzero(table["mean"]) == 6 - 2
+    plot_markers(table)
+
+
 def test_only_the_best_features_of_each_view_are_kept(data):
     whole, best = (markers(*data, n_top=n_top).to_frame() for n_top in (None, 1))
     assert len(whole) == 3 * 8

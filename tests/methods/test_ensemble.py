@@ -99,6 +99,11 @@ def test_a_labelling_says_nothing_of_a_sample_that_it_calls_minus_one(seed):
     with pytest.warns(UserWarning, match="row 7"):
         again = consensus_labels([*labellings, np.full(120, -1)], 4, random_state=0).labels
     np.testing.assert_array_equal(again, labels)
+    # Nor do other noises of HDBSCAN.
+    labellings[0] = np.where(labellings[0] < 0, -3, labellings[0])
+    with pytest.warns(UserWarning, match="row 7"):
+        again = consensus_labels(labellings, 4, random_state=0).labels
+    np.testing.assert_array_equal(again, labels)
 
 
 def test_labellings_are_compared_by_their_index():

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
+from mvsc_fast.similarity import rbf
 
 AVAILABLE = "mvsc_fast._utils.validation.available_memory"
 ESTIMATORS = [
@@ -35,6 +36,15 @@ def test_what_does_not_fit_is_refused_before_any_work(estimator, views, little_m
     with pytest.raises(MemoryError, match=f"{name} .*60 .* 1 MiB.*ConsensusTLRR clusters a sub"):
         model.fit(views)
     assert stages == []
+
+
+def test_similarities_with_one_slice_need_the_memory_of_one(views, little_memory):
+    needs = []
+    for affinity, X in (("rbf", views), ("precomputed", rbf(views))):
+        with pytest.raises(MemoryError) as refused:
+            methods.TLRR(3, affinity=affinity).fit(X)
+        needs.append(str(refused.value))
+    assert needs[0] == needs[1]
 
 
 def peak(function, *arguments):

@@ -182,6 +182,7 @@ def test_columns_that_are_no_numbers_are_refused(frames):
         with pytest.raises((TypeError, ValueError), match="view 'a'"):
             check_views({**frames, "a": frames["a"].assign(new=values)})
     dates = pytest.importorskip("polars").DataFrame({"z": [datetime.date(2024, 1, 1)] * 3})
+    dates = dates.with_columns(x=1.5)  # beside which polars takes days for numbers
     for table in (pa.table({"x": [1, 2, 3], "z": ["a", "b", "c"]}), dates):
         with pytest.raises((TypeError, ValueError), match="view 0"):
             check_views([table])
@@ -214,6 +215,8 @@ def test_align(frames):
     pairs = pd.MultiIndex.from_product([[1, 2], ["a", "b"]])
     both = align([pd.DataFrame(X[:4], pairs), pd.DataFrame(X[:3], pairs[:3])], join="inner")
     assert list(both[0].index) == list(pairs[:3])
+    turned = pd.DataFrame(X)[::-1]  # whose index pandas sorts in operations on sets
+    assert list(align([turned, turned[::-1][2:]], join="inner")[0].index) == [5, 4, 3, 2]
     with pytest.raises(ValueError, match="view 1 .* more than once: 'id39'"):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
@@ -243,6 +246,8 @@ def test_columns_that_outweigh_all_others_are_named(load, columns, number):
     scaled = list(map(scale, views.values()))
     with pytest.warns(UserWarning, match="of view 0 "):  # in half of the views
         model.fit([views["first"], scaled[1]])
+    with pytest.warns(UserWarning, match="all samples are equal"):  # and no other warning
+        model.fit([scaled[0], np.ones_like(scaled[0]) * [9, *[1] * (middle - 1)]])
     model.fit(scaled)
     model.fit([views["first"], *scaled])
 
