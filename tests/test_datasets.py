@@ -41,16 +41,3 @@ def test_generator_is_seeded_and_sorted_on_request():
     second, _ = SUBSPACES(30, 3, shuffle=False, random_state=1)
     np.testing.assert_array_equal(first[0], second[0])
     assert (np.diff(y) >= 0).all()
-
-
-@pytest.mark.parametrize(
-    ("make", "parameters", "message"),
-    [
-        (SUBSPACES, {"n_clusters": 400}, "n_clusters=400 is more than .*300"),
-        (SUBSPACES, {"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
-        (SUBSPACES, {"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),
-    ],
-)
-def test_bad_parameters(make, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        make(**parameters)

@@ -126,7 +126,11 @@ def test_wrong_types_are_errors_of_both_kinds(call, name, wrong):
     assert isinstance(error.value, ValueError)
 
 
+SUBSPACES = datasets.make_multiview_subspaces
 BAD = [
+    (SUBSPACES, {"n_clusters": 400}, "n_clusters=400 is more than .*300"),
+    (SUBSPACES, {"quality": (1.0, 0.5)}, "quality must be one number or 3, got 2"),
+    (SUBSPACES, {"quality": (1.0, 2.0, 0.0)}, "quality == 2.0, must be <= 1"),
     (mvsc_fast.structure_test, {"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
     (mvsc_fast.structure_test, {"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
     (mvsc_fast.structure_test, {"max_samples": 19}, "max_samples == 19, must be >= 20"),
