@@ -17,40 +17,27 @@ LABELS = Path(__file__).with_name("labels.txt")
 DIGITS = "0123456789"
 
 
-def handwritten():
-    views, _ = datasets.load_handwritten()
-    rows = np.random.RandomState(0).permutation(2000)[:300]
-    return [X[rows] for X in views]
-
-
 def halves(X):
     return [X[:, : X.shape[1] // 2], X[:, X.shape[1] // 2 :]]
 
 
-def with_missing_rows():
-    views, _ = datasets.make_multiview_subspaces(500, 5, noise=0.6, random_state=1)
-    views[1][::7] = views[2][3::5] = np.nan
-    return views
-
-
-def small():
-    return datasets.make_multiview_subspaces(60, 3, noise=0.7, random_state=2)[0]
-
-
 def problems():
     """Pairs of an estimator and its views, by name."""
+    rows = np.random.RandomState(0).permutation(2000)[:300]
+    handwritten = [X[rows] for X in datasets.load_handwritten()[0]]
     digits = load_digits().data[np.random.RandomState(1).permutation(1797)[:400]]
+    gappy, _ = datasets.make_multiview_subspaces(500, 5, noise=0.6, random_state=1)
+    gappy[1][::7] = gappy[2][3::5] = np.nan
+    subsample = ConsensusTLRR(5, max_samples=300, random_state=0)
     found = {
-        "handwritten": (ConsensusTLRR(10, random_state=0), handwritten()),
+        "handwritten": (ConsensusTLRR(10, random_state=0), handwritten),
         "digits": (ConsensusTLRR(10, random_state=0), halves(digits)),
         "wine": (ConsensusTLRR(3, random_state=0), halves(scale(load_wine().data))),
-        "missing rows, subsample": (
-            ConsensusTLRR(5, max_samples=300, random_state=0),
-            with_missing_rows(),
-        ),
+        "missing rows, subsample": (subsample, gappy),
     }
+    small, _ = datasets.make_multiview_subspaces(60, 3, noise=0.7, random_state=2)
     for name, estimator in methods.ESTIMATORS.items():
-        found[name] = (estimator(3, random_state=0), small())
+        found[name] = (estimator(3, random_state=0), small)
     return found
 
 
