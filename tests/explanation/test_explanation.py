@@ -44,11 +44,6 @@ def explanation(consensus, data):
     return explain(consensus, data[0])
 
 
-@pytest.fixture(scope="module")
-def tlrr(data):
-    return TLRR(3, n_neighbors=30, random_state=0).fit(data[0][:2])
-
-
 def words(part):
     return " ".join(str(part).split())
 
@@ -156,7 +151,8 @@ def test_all_excluded_views_have_a_remark(data):
     assert len(part(told, "Warnings").sentences) == 3
 
 
-def test_texts_fit_a_terminal(tlrr, data, explanation):
+def test_texts_fit_a_terminal(data, explanation):
+    tlrr = TLRR(3, n_neighbors=30, random_state=0).fit(data[0][:2])
     for text in (str(explain(tlrr, data[0][:2])), repr(explanation)):
         assert max(map(len, text.splitlines())) < 80
         assert not any(line != line.rstrip() for line in text.splitlines())

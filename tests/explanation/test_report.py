@@ -65,15 +65,10 @@ def explanation(views):
     return explain(model, views, ids=ids, counts=counts, structure=structure), model, structure
 
 
-@pytest.fixture(scope="module")
-def report(explanation, tmp_path_factory):
-    notes = ["<b> & said", "a & b"]
-    path = explanation[0].write_report(tmp_path_factory.mktemp("r") / "r.html", notes=notes)
-    return path.read_text(encoding="utf-8")
-
-
-def test_a_report_has_all_parts_and_needs_no_network(report, explanation):
+def test_a_report_has_all_parts_and_needs_no_network(explanation, tmp_path):
     told, model, _ = explanation
+    path = told.write_report(tmp_path / "r.html", notes=["<b> & said", "a & b"])
+    report = path.read_text(encoding="utf-8")
     assert [part.title.split(":")[0] for part in told.parts] == TITLES
     # A page that is sent to someone else loads nothing.
     assert not re.search(r'(?:src|href)="(?!#|data:)', report) and "url(http" not in report

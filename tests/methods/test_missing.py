@@ -32,13 +32,9 @@ def data():
     return views, lacking(views, 0.3), y
 
 
-@pytest.fixture(scope="module")
-def fitted(data):
-    return ConsensusTLRR(4, random_state=0).fit([X[:150] for X in data[1]])
-
-
-def test_samples_that_lack_views_are_clustered_and_predicted(data, fitted):
+def test_samples_that_lack_views_are_clustered_and_predicted(data):
     _, views, y = data
+    fitted = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in views])
     assert clustering_scores(y[:150], fitted.labels_)["acc"] >= 0.95
     predicted = fitted.predict([X[150:] for X in views])
     assert clustering_scores(y[150:], predicted)["acc"] >= 0.95

@@ -163,17 +163,6 @@ def small():
     return image, rows_of(rng, widths, 5)
 
 
-@pytest.fixture(scope="module")
-def fitted(tmp_path_factory):
-    """A model, its file, and new rows; views with more columns than samples and of counts."""
-    views, _ = datasets.make_multiview_subspaces(1300, 4, n_features=(20, 400), random_state=0)
-    views = [*views, np.exp(views[0][:, :9])]
-    model = ConsensusTLRR(4, random_state=0).fit([X[:300] for X in views])
-    path = tmp_path_factory.mktemp("fitted") / "model.mvsc"
-    model.to_native(path)
-    return model, np.fromfile(path, np.uint8), [X[300:] for X in views]
-
-
 @pytest.mark.parametrize("c", [1, 2, 5, 17])
 def test_margins_equal_their_definition(predict_library, c):
     rng = np.random.default_rng(c)
@@ -195,8 +184,13 @@ def test_margins_equal_their_definition(predict_library, c):
         assert one.tobytes() == again.tobytes()
 
 
-def test_files_without_limits_have_labels_and_margins_only(predict_library, fitted, tmp_path):
-    model, image, new = fitted
+def test_files_without_limits_have_labels_and_margins_only(predict_library, tmp_path):
+    """Of views with more columns than samples and of counts."""
+    views, _ = datasets.make_multiview_subspaces(1300, 4, n_features=(20, 400), random_state=0)
+    views = [*views, np.exp(views[0][:, :9])]
+    model = ConsensusTLRR(4, random_state=0).fit([X[:300] for X in views])
+    model.to_native(tmp_path / "model.mvsc")
+    image, new = np.fromfile(tmp_path / "model.mvsc", np.uint8), [X[300:] for X in views]
     old = changed(image, records={"limits": 0})
     scores = model.predictor_.scores(new)
     status, found, unlike = margins(predict_library, old, scores)
