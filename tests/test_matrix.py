@@ -177,8 +177,10 @@ def normal(value):
         value = re.sub(r"\w+\[(\d+)\]", r"\1", value)  # a column without a name
         return re.sub(rf"'?(?:{IDS}|{COLUMNS}\d_)(\d+)'?", r"\1", value)
     if isinstance(value, dict):
-        kept = [key for key in value if key != "feature_names_in_"]
-        return {key: _column(key, value[key]) for key in kept}
+        value = {key: value[key] for key in value if key != "feature_names_in_"}
+        for key in value.keys() & {"ids", "feature", "sample"}:  # as text
+            value[key] = list(map(str, np.asarray(value[key]).tolist()))
+        return {key: normal(value[key]) for key in value}
     if isinstance(value, (list, tuple)):
         return [normal(item) for item in value]
     if isinstance(value, np.ndarray):
@@ -188,13 +190,6 @@ def normal(value):
     if scipy.sparse.issparse(value):
         return [value.format, value.shape, *map(normal, (value.data, value.indices, value.indptr))]
     return normal(vars(value)) if isinstance(value, ClusterCounts) else repr(value)
-
-
-def _column(name, value):
-    """Positions and names of samples and features as text."""
-    if name in ("ids", "feature", "sample"):
-        return [normal(str(item)) for item in np.asarray(value).tolist()]
-    return normal(value)
 
 
 @pytest.fixture(scope="module", autouse=True)

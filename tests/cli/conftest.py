@@ -12,15 +12,6 @@ from mvsc_fast.cli import main
 from mvsc_fast.methods import AWP
 
 
-def option_words(options):
-    """The words of a command for options: a text, a list of texts, or None for a flag."""
-    words = []
-    for name, value in options.items():
-        for text in value if isinstance(value, list) else [value]:
-            words += [f"--{name.replace('_', '-')}", *([] if text is None else [str(text)])]
-    return words
-
-
 @pytest.fixture
 def refused(capsys):
     """A function that returns what a command tells before it stops."""
@@ -37,7 +28,8 @@ def refused(capsys):
 def read(monkeypatch, tmp_path_factory):
     """A function that returns the views, ids and notes that a fit of files gets.
 
-    It raises ValueError with the message of the command if that stops.
+    It raises ValueError with the message of the command if that stops. The value of an option is
+    a text, a list of texts, or None for a flag.
     """
     fits = []
 
@@ -53,8 +45,12 @@ def read(monkeypatch, tmp_path_factory):
     def read(*paths, **options):
         out, err = io.StringIO(), io.StringIO()
         words = ["cluster", *map(str, paths), "--clusters", "2", "--method", "awp"]
+        words += ["--labels", str(labels)]
+        for name, value in options.items():
+            for text in value if isinstance(value, list) else [value]:
+                words += [f"--{name.replace('_', '-')}", *([] if text is None else [str(text)])]
         with redirect_stdout(out), redirect_stderr(err):
-            code = main([*words, "--labels", str(labels), *option_words(options)])
+            code = main(words)
         *notes, last = err.getvalue().removesuffix("\n").split("\n")
         if code != 0:
             raise ValueError(last.removeprefix("mvsc-fast: error: "))

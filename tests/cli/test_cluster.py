@@ -107,10 +107,6 @@ def cluster(folder, *arguments, labels="out/deep/labels.csv"):
     return table[1:, 0].tolist(), table[1:, 1].astype(int)
 
 
-def accuracy(y, labels):
-    return metrics.clustering_scores(y, labels)["acc"]
-
-
 def test_scale_clusters_auto_and_explain(tables, capsys):
     folder, frames, y = tables
     frames = {name: 20 + 3 * frame for name, frame in frames.items()}
@@ -119,7 +115,7 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
     files = [folder / "a.csv", folder / "b.csv", "--columns", "f*", "--scale", "standard"]
     report = folder / "new" / "r.html"
     _, labels = cluster(folder, *files, "--clusters", "auto", "--report", report)
-    assert accuracy(y, labels) > 0.9
+    assert metrics.clustering_scores(y, labels)["acc"] > 0.9
     err = capsys.readouterr().err
     assert "Suggested: 3 clusters, the smallest of 18 of 60 samples" in err
     assert "Other candidates: " in err

@@ -8,13 +8,9 @@ from mvsc_fast.similarity import _factored
 from mvsc_fast.similarity._sparse import nearest_rows
 
 
-def unit_rows(n, d):
-    return twin.unit(np.random.default_rng(0).standard_normal((n, d)))
-
-
 @pytest.mark.parametrize("n, d, count", [(700, 20, 10), (513, 3, 50), (40, 5, 39), (3, 2, 2)])
 def test_nearest_rows_are_those_of_largest_cosine(n, d, count):
-    u = unit_rows(n, d).astype(np.float32)
+    u = twin.unit(np.random.default_rng(0).standard_normal((n, d))).astype(np.float32)
     found = nearest_rows(u, count)
     assert found.shape == (n, count) and found.dtype == np.int32
     cosines = u.astype(np.float64) @ u.T.astype(np.float64)

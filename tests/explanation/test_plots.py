@@ -119,13 +119,10 @@ def test_the_look_of_a_group_is_its_own():
     assert len(set(zip(colors, shapes, strict=True))) == 30
 
 
-def curves(ax):
-    return {line.get_label(): line.get_xydata().T.tolist() for line in ax.lines}
-
-
 def test_candidates_and_supported_numbers_of_clusters_are_marked():
     counts = COUNTS.counts.tolist()
-    assert curves(COUNTS.plot()) == {
+    lines = COUNTS.plot().lines
+    assert {line.get_label(): line.get_xydata().T.tolist() for line in lines} == {
         "stability": [counts, COUNTS.stability.tolist()],
         "supported: 3, 6": [[3, 6], [0.9, 0.95]],
         "criterion (divided by 2)": [counts, (COUNTS.criterion / 2).tolist()],

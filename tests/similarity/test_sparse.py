@@ -25,19 +25,15 @@ def test_a_long_search_is_told(monkeypatch):
     assert caught[0].filename == __file__
 
 
-def degenerate_views(n=48):
-    """Duplicates, rows and views of zeros, a constant view, equal columns."""
-    X = np.random.default_rng(0).standard_normal((n, 12))
-    X[7] = 0
-    X[9:30] = X[8]
-    return [X, np.ones((n, 3)), np.zeros((n, 2)), X.repeat(8, axis=1)]
-
-
 CASES = {
     f"{n} samples": [random_views(n, (2,))[0] + 1, np.ones((n, 9)), np.zeros((n, 1))]
     for n in range(2, 7)
 }
-CASES |= {"subspaces": subspaces(48), "degenerate": degenerate_views()}
+CASES["subspaces"] = subspaces(48)
+X = np.random.default_rng(0).standard_normal((48, 12))
+X[7], X[9:30] = 0, X[8]
+# Duplicates, rows and views of zeros, a constant view, equal columns.
+CASES["degenerate"] = [X, np.ones((48, 3)), np.zeros((48, 2)), X.repeat(8, axis=1)]
 CASES["sparse rows"] = [np.maximum(X, 0) for X in subspaces(45, n_features=(10, 200))]
 
 
