@@ -15,7 +15,6 @@ import mvsc_fast
 from mvsc_fast.cli import main
 
 BENCH = Path(__file__).resolve().parent.parent / "bench"
-TOOLS = BENCH.parent / "tools"
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")

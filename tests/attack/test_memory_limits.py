@@ -12,8 +12,6 @@ from mvsc_fast.methods import LTMSC, SNN, TRPCA, TSVDMSC, UtSVDMSC
 from mvsc_fast.solvers import _tlrr_binding as door
 from mvsc_fast.solvers import tlrr
 
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
-
 
 class FailingNumpy:
     """numpy, but the k-th array that is asked for cannot be had."""
@@ -67,7 +65,7 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
     assert failures >= 2  # the workspace and the result at least
 
 
-@linux_only
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
 def test_many_fits_leave_memory_flat():
     fits = 1000 if FULL else 48
     code = f"""

@@ -14,8 +14,6 @@ from mvsc_fast.solvers import tlrr
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
 
-PARAMETERS = {"omega1": 0.5, "alpha": 6.0, "lam": 2.0}  # tau = 0.75
-
 
 def screened(W, **parameters):
     """Screening of whole slices."""
@@ -60,7 +58,7 @@ def test_tubes_longer_than_the_bound_are_counted(n, find):
     W = random_similarities(3, n)
     W[W < 1] = 0
     bound = (0.5 * 6 - 0.5 * np.sqrt(3) - 0.5) / 4
-    screening = find(W, **PARAMETERS)
+    screening = find(W, omega1=0.5, alpha=6.0, lam=2.0)
     assert screening.bound == pytest.approx(bound)
     assert screening.n_tubes == (np.sqrt((W**2).sum(axis=0)) > bound).sum()
 

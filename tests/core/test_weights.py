@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
 
-MULTIPLICITIES = st.lists(st.integers(1, 6), min_size=1, max_size=7)
-
 
 def expand(T, m):
     """Every row and column p of the slices m_p times."""
@@ -21,7 +19,7 @@ def expand(T, m):
 
 
 @given(
-    m=MULTIPLICITIES,
+    m=st.lists(st.integers(1, 6), min_size=1, max_size=7),
     v=st.integers(1, 3),
     seed=st.integers(0, 999),
     omega1=st.floats(0, 1),

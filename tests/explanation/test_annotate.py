@@ -7,7 +7,6 @@ from cell_files import modalities
 from mvsc_fast import ConsensusTLRR, annotate, explain
 from mvsc_fast.views import from_anndata
 
-ad = pytest.importorskip("anndata", reason="pip install anndata mudata")
 md = pytest.importorskip("mudata", reason="pip install anndata mudata")
 pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations within these packages
 

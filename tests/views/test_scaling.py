@@ -12,13 +12,11 @@ from sklearn.preprocessing import StandardScaler
 import mvsc_fast
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, methods
 
-N = 300
-
 
 @pytest.fixture(scope="module")
 def views():
     """Views of columns in different units, one of which some samples lack."""
-    views, _ = datasets.make_multiview_subspaces(N, 3, n_features=(12, 8), random_state=0)
+    views, _ = datasets.make_multiview_subspaces(300, 3, n_features=(12, 8), random_state=0)
     views[0] = 10.0 ** np.arange(12) * (views[0] + 3)
     views[1][:20] = np.nan
     return views
