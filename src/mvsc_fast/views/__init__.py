@@ -139,6 +139,8 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     indexes = [frame.index for frame in tables.values()]
     index = indexes[0]
     for other, name in zip(indexes[1:], list(tables)[1:], strict=True):
+        if index.dtype != other.dtype:  # a common type may not have all ids
+            index, other = index.astype(object), other.astype(object)
         if not index.isin(other).any():
             raise ValueError(
                 f"{view_title(name)} (ids {shown(*other)}) shares no id with the views before it "
