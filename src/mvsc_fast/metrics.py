@@ -92,7 +92,8 @@ def as_vector(labels, name):
         f"{name} has the shape {shape}: it is read as a vector of {max(shape)} labels",
         DataConversionWarning,
     )
-    return labels.squeeze() if hasattr(labels, "iloc") else np.asarray(labels).ravel()
+    is_column = hasattr(labels, "iloc") and shape[1] == 1  # of a data frame, which has ids
+    return labels.iloc[:, 0] if is_column else np.asarray(labels).ravel()
 
 
 class Comparison(Table):
@@ -160,7 +161,8 @@ def compare(
     views : list or dict of array-like or sparse matrix of shape (n_samples, n_features_i)
         Whatever the estimators take.
     y : array-like of shape (n_samples,)
-        The true classes; see `clustering_scores`.
+        The true classes; see `clustering_scores`. The index of a pandas series must be that of the
+        views, if these have one.
     n_runs : int, default=20
         Number of runs of k-means, as in the paper. Run i has the random state i, for the same
         scores in each call.
@@ -201,7 +203,8 @@ def compare(
     n_runs = count(n_runs, "n_runs")
     views = list(views) if isinstance(views, Iterator) else views
     ids = sample_ids(views)
-    y = check_labels(as_vector(y, "y"), "y", None if ids is None else len(ids), ids)
+    n, ids = (len(ids), ids) if hasattr(ids, "equals") else (None, None)  # those of Dask are lazy
+    y = check_labels(as_vector(y, "y"), "y", n, ids)
     runs = [_runs(estimator, views, y, n_runs) for estimator in methods.values()]
     names = np.fromiter(methods, dtype=object, count=len(methods))  # tuples are names, too
     columns = {"method": names, "n_runs": list(map(len, runs))}
