@@ -112,6 +112,7 @@ def find_markers(fit, n_top):
 def _compare(X, member):
     """Means of each cluster and of all samples, and effects, each of shape (c, d)."""
     # Numbers of known cells, and a unit in which squares neither overflow nor underflow.
+    X = X.astype(np.float64)
     is_known = ~np.isnan(X)
     sizes = member @ is_known.astype(np.float64)
     n, unit = sizes.sum(axis=0), np.nanmax(np.abs(X), axis=0, initial=0)
@@ -127,9 +128,9 @@ def _compare(X, member):
         effect = mean * n / (n - sizes) / np.sqrt(within / (n - 2))
     effect[:, (np.abs(X) < 1e-12).all(axis=0)] = 0  # constant but for rounding
     effect[(sizes == 0) | (sizes == n)] = np.nan
-    # Of standardised columns, and of clusters without a value, means are zero but for rounding.
-    mean, overall = (np.where(np.abs(m) < 1e-9, 0, m) * unit for m in (mean + overall, overall))
-    return mean, np.broadcast_to(overall, mean.shape), effect
+    mean = np.where(np.abs(mean + overall) < 1e-14, 0, mean + overall)  # zero but for rounding
+    overall = np.where(np.abs(overall) < 1e-9, 0, overall)  # standardised
+    return mean * unit, np.broadcast_to(overall * unit, mean.shape), effect
 
 
 def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axes:
