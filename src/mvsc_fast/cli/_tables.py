@@ -10,8 +10,6 @@ from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
-import numpy as np
-
 from .._utils.messages import import_extra
 from ..views._frames import repeated, shown
 
@@ -62,11 +60,11 @@ def read_table(path, options, label=None):
         names = [str(name) for name in frame.columns]
     else:
         has_ids, (frame, names, read) = False, _parsed(path, options, pandas)
-    _check_names(frame, names, options.decimal, kind_of(path) == ".parquet")
+    _check_names(frame, names, kind_of(path) == ".parquet")
 
     # The frame has the names of the file, where pandas may have changed some.
     frame.columns = names
-    place = _place_of_ids(frame, options, label, has_ids)
+    place = _place_of_ids(frame, options.id_column, label, has_ids)
     if place is None:
         return frame
     name = names[place]
@@ -86,11 +84,12 @@ def _parsed(path, options, pandas):
     if kind_of(path) == ".xlsx":
         read = partial(pandas.read_excel, path, engine="openpyxl")
         header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
-        return read(dtype=object).infer_objects(), header.to_numpy().ravel().tolist(), read
+        frame = read(dtype=object).infer_objects().apply(_as_in_text, args=(options.decimal,))
+        return frame, header.to_numpy().ravel().tolist(), read
     sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
     # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
     with (gzip.open if str(path).lower().endswith(".gz") else open)(path, "rb") as stream:
-        text = stream.read().rstrip(b"\r\n ")
+        text = stream.read().rstrip(b"\r\n")
     names = _header_of_equal_rows(text, sep)
     form = {"sep": sep, "decimal": options.decimal or ".", "index_col": False, "low_memory": False}
 
@@ -116,17 +115,16 @@ def _header_of_equal_rows(text, sep):
     return names
 
 
-def _check_names(frame, names, decimal, is_parquet):
+def _check_names(frame, names, is_parquet):
     """Raise ValueError if the first row does not name each column once, or no row is below it."""
     import pandas
 
     if not names or not len(frame):
         raise ValueError("there are no samples below a header with the names of the columns")
     # Whole numbers beside an id are names, such as those of samples; decimals are values.
-    texts = [name.translate(COMMA) if decimal == "," else name for name in names]
-    values = pandas.to_numeric(pandas.Series(texts), errors="coerce")
-    has_decimals = values[1:].notna().all() and (values[1:] % 1).any()
-    if not is_parquet and (values.notna().all() or has_decimals):
+    values = pandas.to_numeric([name.replace(",", ".") for name in names], errors="coerce")
+    are_names = any(value != value for value in values[1:])
+    if not is_parquet and not are_names and (values[0] == values[0] or any(values[1:] % 1)):
         wrong = f"the first row has numbers ({shown(*names)}) in place of names"
         raise ValueError(f"{wrong}: add a row with the names of the columns")
     if len(names) < frame.shape[1] or "" in names[1:]:
@@ -136,9 +134,9 @@ def _check_names(frame, names, decimal, is_parquet):
         raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename or remove one")
 
 
-def _place_of_ids(frame, options, label, has_ids):
+def _place_of_ids(frame, id_columns, label, has_ids):
     """The position of the column with the ids: that of the user, or the first one, or None."""
-    names, id_columns = list(frame), options.id_column
+    names = list(frame)
     if id_columns and id_columns != ["none"]:
         named = [name for name in names if name in id_columns]
         if len(named) != 1:
@@ -149,8 +147,8 @@ def _place_of_ids(frame, options, label, has_ids):
     if len(names) == 1:
         return None
     place = 1 if names[0] == label else 0
-    name, is_text = names[place], _numbers_of(frame.iloc[:, place], options.decimal)[1].any()
-    return place if has_ids or is_text or not name or ID.fullmatch(name) else None
+    is_text = frame[names[place]].dtype.kind not in "fiub"
+    return place if has_ids or is_text or not names[place] or ID.fullmatch(names[place]) else None
 
 
 def _check_ids(ids, name):
@@ -194,13 +192,19 @@ def _numbers_of(column, decimal):
     """The numbers of a column, NaN for texts and missing cells, and which cells are texts."""
     import pandas
 
-    if column.dtype.kind in "fiub":
-        return column, np.zeros(len(column), dtype=bool)
     cells = column.astype(object)
     if decimal == ",":  # a point is then no decimal mark
         cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
     values = pandas.to_numeric(cells, errors="coerce")
     return values, (values.isna() & column.notna()).to_numpy()
+
+
+def _as_in_text(column, decimal):
+    """A column of Excel as pandas reads it from a text: numbers if all of its cells are numbers."""
+    if column.dtype.kind != "O":
+        return column
+    values, is_text = _numbers_of(column, decimal)
+    return column if is_text.any() else values
 
 
 def numbers(frame, decimal=None, is_turned=False):
@@ -212,9 +216,10 @@ def numbers(frame, decimal=None, is_turned=False):
         raise ValueError("there are no columns of features: are --sep and --columns right?")
     values, refused = frame.copy(deep=False), {}
     for name, column in frame.items():
-        values[name], is_text = _numbers_of(column, decimal)
-        if is_text.any():
-            refused[name] = is_text.argmax()
+        if column.dtype.kind not in "fiub":
+            values[name], is_text = _numbers_of(column, decimal)
+            if is_text.any():
+                refused[name] = is_text.argmax()
     if not refused:
         return values
     # The first cell, and all columns, because each of them would be an error of its own.
