@@ -85,9 +85,13 @@ def test_the_first_column_has_the_ids_if_it_has_text_or_a_name_of_ids(read_text,
     assert data.id_name == ((name or "id") if is_id else "sample")
 
 
-def test_ids_are_the_text_of_their_cells(read_text):
-    ids = [f"{i:03d}" for i in range(11)]
-    assert_read(read_text(frame([*ids, "NA"])), ids=[*ids, "NA"])
+def test_ids_are_the_text_of_their_cells(read_text, tmp_path, read):
+    ids = [*(f"{i:03d}" for i in range(11)), "NA"]
+    assert_read(read_text(frame(ids)), ids=ids)
+    pytest.importorskip("pyarrow")
+    ids[-1] = "011"  # texts of digits are texts
+    frame(ids, "who").reset_index().to_parquet(tmp_path / "a.parquet", index=False)
+    assert_read(read(tmp_path / "a.parquet"), ids=ids)
 
 
 def test_the_column_of_ids_is_selected(tmp_path, read, read_text):

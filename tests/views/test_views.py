@@ -217,6 +217,11 @@ def test_align(frames):
     assert list(both[0].index) == list(pairs[:3])
     turned = pd.DataFrame(X)[::-1]  # whose index pandas sorts in operations on sets
     assert list(align([turned, turned[::-1][2:]], join="inner")[0].index) == [5, 4, 3, 2]
+    large = [
+        pd.DataFrame({"x": [0.0]}, pd.Index([2**60 + i], dtype=f"{'u' * i}int64")) for i in (0, 1)
+    ]
+    with pytest.raises(ValueError, match="shares no id"):  # as floats these are equal
+        align(large)
     with pytest.raises(ValueError, match="view 1 .* more than once: 'id39'"):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
