@@ -6,7 +6,6 @@ import re
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -28,10 +27,11 @@ def kind_of(path):
 def errors_of(path):
     """Add the name of the file to all errors."""
     try:
-        Path(path).stat()  # not all parsers say that there is no such file
         yield
     except ImportError:
         raise
+    except FileNotFoundError as error:  # not all parsers say what this is
+        raise ValueError(f"{path}: No such file or directory") from error
     except UnicodeError as error:
         raise ValueError(f"{path} is no text in UTF-8: save it in this encoding") from error
     except Exception as error:  # parsers of damaged files may raise any error
@@ -81,22 +81,29 @@ def read_table(path, options, label=None):
 
 def _parsed(path, options, pandas):
     """A data frame, the names in its header, and the function that reads the file."""
-    if kind_of(path) == ".xlsx":
-        read = partial(pandas.read_excel, path, engine="openpyxl")
-        header = read(header=None, nrows=1, dtype=str, keep_default_na=False)
-        frame = read(dtype=object).infer_objects().apply(_as_in_text, args=(options.decimal,))
-        return frame, header.to_numpy().ravel().tolist(), read
-    sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
+    decimal, is_excel = options.decimal or ".", kind_of(path) == ".xlsx"
+    sep = "," if is_excel else (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
     # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
-    with (gzip.open if str(path).lower().endswith(".gz") else open)(path, "rb") as stream:
-        text = stream.read().rstrip(b"\r\n")
+    if is_excel:
+        text = _text_of_excel(path, decimal, pandas)
+    else:
+        with (gzip.open if str(path).lower().endswith(".gz") else open)(path, "rb") as stream:
+            text = re.sub(rb"[\r\n][\r\n ]*\Z", b"", stream.read())
     names = _header_of_equal_rows(text, sep)
-    form = {"sep": sep, "decimal": options.decimal or ".", "index_col": False, "low_memory": False}
+    form = {"sep": sep, "decimal": decimal, "index_col": False, "low_memory": False}
 
     def read(**columns):
         return pandas.read_csv(BytesIO(text), **form, **columns)
 
     return read(), names, read
+
+
+def _text_of_excel(path, decimal, pandas):
+    """The first sheet of a file of Excel as a text, so that both are read by the same rules."""
+    form = {"header": None, "dtype": object, "keep_default_na": False, "engine": "openpyxl"}
+    cells = pandas.read_excel(path, **form)
+    cells = cells.map(lambda x: str(x).replace(".", decimal) if isinstance(x, float) else x)
+    return cells.to_csv(index=False, header=False).encode()
 
 
 def _header_of_equal_rows(text, sep):
@@ -122,9 +129,10 @@ def _check_names(frame, names, is_parquet):
     if not names or not len(frame):
         raise ValueError("there are no samples below a header with the names of the columns")
     # Whole numbers beside an id are names, such as those of samples; decimals are values.
-    values = pandas.to_numeric([name.replace(",", ".") for name in names], errors="coerce")
-    are_names = any(value != value for value in values[1:])
-    if not is_parquet and not are_names and (values[0] == values[0] or any(values[1:] % 1)):
+    texts = pandas.Series(names).str.replace(",", ".")
+    first, *others = pandas.to_numeric(texts, errors="coerce").tolist()
+    is_number = first == first or any(value % 1 > 0 for value in others)
+    if not is_parquet and is_number and not any(value != value for value in others):
         wrong = f"the first row has numbers ({shown(*names)}) in place of names"
         raise ValueError(f"{wrong}: add a row with the names of the columns")
     if len(names) < frame.shape[1] or "" in names[1:]:
@@ -199,14 +207,6 @@ def _numbers_of(column, decimal):
     return values, (values.isna() & column.notna()).to_numpy()
 
 
-def _as_in_text(column, decimal):
-    """A column of Excel as pandas reads it from a text: numbers if all of its cells are numbers."""
-    if column.dtype.kind != "O":
-        return column
-    values, is_text = _numbers_of(column, decimal)
-    return column if is_text.any() else values
-
-
 def numbers(frame, decimal=None, is_turned=False):
     """A data frame of numbers; raise ValueError that names the first cell that is none.
 
@@ -226,7 +226,7 @@ def numbers(frame, decimal=None, is_turned=False):
     name, row = next(iter(refused.items()))
     cell = str(frame[name].iloc[row])
     sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
-    names = ",".join(f"!{name}" for name in list(refused)[:20])
+    names = ",".join(f"!{name}" for name in list(refused)[:20]) + ",..." * (len(refused) > 20)
     remedy = f"exclude such columns with --columns '{names}', or name ids with --id-column"
     if is_turned:
         remedy = "remove the row"
