@@ -81,12 +81,12 @@ def read_table(path, options, label=None):
 
 def _parsed(path, options, pandas):
     """A data frame, the names in its header, and the function that reads the file."""
-    decimal, is_excel = options.decimal or ".", kind_of(path) == ".xlsx"
-    sep = "," if is_excel else (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
-    # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
-    if is_excel:
-        text = _text_of_excel(path, decimal, pandas)
+    decimal = options.decimal or "."
+    if kind_of(path) == ".xlsx":
+        sep, text = ",", _text_of_excel(path, decimal, pandas)
     else:
+        sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
+        # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
         with (gzip.open if str(path).lower().endswith(".gz") else open)(path, "rb") as stream:
             text = re.sub(rb"[\r\n][\r\n ]*\Z", b"", stream.read())
     names = _header_of_equal_rows(text, sep)
@@ -111,8 +111,7 @@ def _header_of_equal_rows(text, sep):
 
     pandas fills short rows with missing values, and shifts, cuts or skips others, in silence.
     """
-    lines = TextIOWrapper(BytesIO(text), encoding="utf-8-sig", newline="")
-    rows = csv.reader(lines, delimiter=sep)
+    rows = csv.reader(TextIOWrapper(BytesIO(text), "utf-8-sig", newline=""), delimiter=sep)
     names = next(filter(None, rows), [])
     for number, row in enumerate(rows, 1):
         size = len(row) if len(row) > 1 or "".join(row).strip() else 0
@@ -129,10 +128,9 @@ def _check_names(frame, names, is_parquet):
     if not names or not len(frame):
         raise ValueError("there are no samples below a header with the names of the columns")
     # Whole numbers beside an id are names, such as those of samples; decimals are values.
-    texts = pandas.Series(names).str.replace(",", ".")
-    first, *others = pandas.to_numeric(texts, errors="coerce").tolist()
-    is_number = first == first or any(value % 1 > 0 for value in others)
-    if not is_parquet and is_number and not any(value != value for value in others):
+    values = pandas.to_numeric(pandas.Series(names).str.replace(",", "."), errors="coerce")
+    has_decimals = values[1:].notna().all() and (values[1:] % 1 > 0).any()
+    if not is_parquet and (values.notna().all() or has_decimals):
         wrong = f"the first row has numbers ({shown(*names)}) in place of names"
         raise ValueError(f"{wrong}: add a row with the names of the columns")
     if len(names) < frame.shape[1] or "" in names[1:]:
@@ -196,30 +194,26 @@ def selected(names, text, known):
     return [name for name in dict.fromkeys(chosen) if name not in excluded]
 
 
-def _numbers_of(column, decimal):
-    """The numbers of a column, NaN for texts and missing cells, and which cells are texts."""
-    import pandas
-
-    cells = column.astype(object)
-    if decimal == ",":  # a point is then no decimal mark
-        cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
-    values = pandas.to_numeric(cells, errors="coerce")
-    return values, (values.isna() & column.notna()).to_numpy()
-
-
 def numbers(frame, decimal=None, is_turned=False):
     """A data frame of numbers; raise ValueError that names the first cell that is none.
 
     Columns of a table that is turned are samples, which --columns does not select.
     """
+    import pandas
+
     if not frame.shape[1]:
         raise ValueError("there are no columns of features: are --sep and --columns right?")
     values, refused = frame.copy(deep=False), {}
     for name, column in frame.items():
-        if column.dtype.kind not in "fiub":
-            values[name], is_text = _numbers_of(column, decimal)
-            if is_text.any():
-                refused[name] = is_text.argmax()
+        if column.dtype.kind in "fiub":
+            continue
+        cells = column.astype(object)
+        if decimal == ",":  # a point is then no decimal mark
+            cells = cells.map(lambda cell: cell.translate(COMMA) if isinstance(cell, str) else cell)
+        values[name] = pandas.to_numeric(cells, errors="coerce")
+        is_text = (values[name].isna() & column.notna()).to_numpy()
+        if is_text.any():
+            refused[name] = is_text.argmax()
     if not refused:
         return values
     # The first cell, and all columns, because each of them would be an error of its own.
