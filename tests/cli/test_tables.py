@@ -1,6 +1,7 @@
 """Tables: what is read by the contract of docs/files.md, and what stops with its place."""
 
 import os
+from decimal import Decimal
 from threading import Thread
 
 import numpy as np
@@ -75,6 +76,8 @@ def test_formats(tmp_path, read, suffix, ids):
         (range(12), "index", True),
         (range(12), "age", False),
         (range(12), "fluid", False),
+        ([None, *[True] * 11], "smoker", False),
+        ([10**20, *range(11)], "mass", False),
     ],
 )
 def test_the_first_column_has_the_ids_if_it_has_text_or_a_name_of_ids(read_text, ids, name, is_id):
@@ -92,6 +95,8 @@ def test_ids_are_the_text_of_their_cells(read_text, tmp_path, read):
     ids[-1] = "011"  # texts of digits are texts
     frame(ids, "who").reset_index().to_parquet(tmp_path / "a.parquet", index=False)
     assert_read(read(tmp_path / "a.parquet"), ids=ids)
+    pd.DataFrame({"mass": map(Decimal, "12"), "b": 0}).to_parquet(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").ids is None
 
 
 def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
@@ -118,7 +123,7 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
     [
         ("a,b\n1.5,2\n3,x\n5,6\n", "row 2 of column 'b' is 'x', not a number: .*--columns '!b'"),
         ("id,a\np,1\nq,x\n", "row 2 .'q'. of column 'a' is 'x'"),
-        ('a,b\n1,2\n3,"2,5"\n', "row 2 of column 'b' is '2,5', .*--decimal ,"),
+        ('a,b\n1,2\n3,"2,5"\n', "row 2 of column 'b' is '2,5', .*--decimal"),
         ("a;b\n1;2\n3;4\n", "row 1 of column 'a;b' is '1;2', .*--sep"),
         ("a;b\n1,5;2,5\n3;4\n", "row 1 below the header has 3 cells, .* 1: .*--sep"),
         ("id,a\np,1\nq,2\np,3\n", "the column of ids 'id' has 'p' .* in row 3"),
@@ -134,7 +139,7 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
         ("a,b,c\n1,2,3\n3,4\n", "row 2 below the header has 2 cells, and the header has 3"),
         ("id\np\nq\n", "row 1 of column 'id' is 'p', not a number: .*--sep"),
         ("a\n1\n\n3\n", "row 2 below the header is empty"),
-        ("a,b\n1,2\n\xa0\n", "row 2 below the header is empty"),
+        ("a,b\n1,2\n\xa0\n", "row 2 below the header has 1 cells"),
         ("a,b,c\n1,x,y\n", "column 'b' is 'x', .*--columns '!b,!c'"),
     ],
 )
@@ -159,7 +164,7 @@ def test_texts_of_other_programs(tmp_path, read):
     frame(IDS).to_csv(path, sep="\t")
     assert_read(read(path, sep=r"\t"))
     frame(IDS, "Patiënt").to_csv(path, encoding="latin-1")
-    with pytest.raises(ValueError, match="a.csv is no text in UTF-8"):
+    with pytest.raises(ValueError, match="a.csv is not a text in UTF-8"):
         read(path)
 
 
@@ -185,6 +190,9 @@ def test_cells_with_texts_of_numbers(tmp_path, read):
         read(path, decimal=",")  # points are marks of thousands
     texts.apply(lambda column: column.str.replace(".", ",")).to_excel(path, index=False)
     assert_read(read(path, decimal=","), ids=None)
+    frame([None, *IDS[1:]]).reset_index().to_excel(path, index=False, na_rep="#N/A")
+    with pytest.raises(ValueError, match="the column of ids 'id' is empty in row 1"):
+        read(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
@@ -206,7 +214,7 @@ def test_dates_are_no_numbers(tmp_path, read):
 def test_missing_cells_are_those_of_pandas(read_text):
     table, expected = frame(IDS).astype(object), X.copy()
     table.iloc[3, 1], table.iloc[5, 0], expected[3, 1], expected[5, 0] = "NA", "", np.nan, np.nan
-    assert_read(read_text(table), expected)
+    assert_read(read_text(table.to_csv() + "\n \n\r\n"), expected)
 
 
 def test_other_files_are_refused(tmp_path, read):

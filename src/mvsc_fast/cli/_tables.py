@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from io import BytesIO, TextIOWrapper
+from numbers import Number
 from pathlib import Path
 
 from .._utils.messages import import_extra
@@ -33,7 +34,7 @@ def errors_of(path):
     except FileNotFoundError as error:  # not all parsers say what this is
         raise ValueError(f"{path}: No such file or directory") from error
     except UnicodeError as error:
-        raise ValueError(f"{path} is no text in UTF-8: save it in this encoding") from error
+        raise ValueError(f"{path} is not a text in UTF-8: save it as UTF-8") from error
     except Exception as error:  # parsers of damaged files may raise any error
         if isinstance(error, OSError) and error.filename is not None:
             raise
@@ -71,9 +72,9 @@ def read_table(path, options, label=None):
     if options.id_column == ["none"]:
         return frame.drop(columns=name)
     if kind_of(path) == ".parquet":
-        ids = frame[name].map(str, na_action="ignore").fillna("")
+        ids = frame[name].astype(object).map(str, na_action="ignore").fillna("")
     else:  # the text of the cells, which pandas has converted
-        ids = read(usecols=[place], dtype=str, keep_default_na=False).iloc[:, 0].fillna("")
+        ids = read(usecols=[place], dtype=str, keep_default_na=False).iloc[:, 0]
     _check_ids(ids, name)
     # A column without a name beside that of the ids has numbers of rows.
     return frame.drop(columns={name, ""}.intersection(names)).set_index(ids.rename(name or "id"))
@@ -86,9 +87,9 @@ def _parsed(path, options, pandas):
         sep, text = ",", _text_of_excel(path, decimal, pandas)
     else:
         sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
-        # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
-        with (gzip.open if str(path).lower().endswith(".gz") else open)(path, "rb") as stream:
-            text = re.sub(rb"[\r\n][\r\n ]*\Z", b"", stream.read())
+        # The file is read once, as it may be a pipe.
+        with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as stream:
+            text = stream.read()
     names = _header_of_equal_rows(text, sep)
     form = {"sep": sep, "decimal": decimal, "index_col": False, "low_memory": False}
 
@@ -102,7 +103,13 @@ def _text_of_excel(path, decimal, pandas):
     """The first sheet of a file of Excel as a text, so that both are read by the same rules."""
     form = {"header": None, "dtype": object, "keep_default_na": False, "engine": "openpyxl"}
     cells = pandas.read_excel(path, **form)
-    cells = cells.map(lambda x: str(x).replace(".", decimal) if isinstance(x, float) else x)
+
+    def text_of(cell):
+        # pandas makes integers of whole numbers, even of the largest, and NaN of errors.
+        is_float = isinstance(cell, float) or (isinstance(cell, int) and abs(cell) >= 2**63)
+        return str(float(cell)).replace(".", decimal).replace("nan", "") if is_float else cell
+
+    cells = cells.apply(lambda column: column.map(text_of))
     return cells.to_csv(index=False, header=False).encode()
 
 
@@ -110,14 +117,17 @@ def _header_of_equal_rows(text, sep):
     """The first row of a text; raise ValueError if another one has more or fewer cells.
 
     pandas fills short rows with missing values, and shifts, cuts or skips others, in silence.
+    Empty ones, which it skips, may be below all samples.
     """
     rows = csv.reader(TextIOWrapper(BytesIO(text), "utf-8-sig", newline=""), delimiter=sep)
-    names = next(filter(None, rows), [])
+    names, empty = next(filter(None, rows), []), 0
     for number, row in enumerate(rows, 1):
-        size = len(row) if len(row) > 1 or "".join(row).strip() else 0
-        if size != len(names):
-            cells = f"has {size} cells, and the header has {len(names)}: is --sep right?"
-            raise ValueError(f"row {number} below the header {cells if size else 'is empty'}")
+        if len(row) < 2 and not "".join(row).strip(" \t"):
+            empty = empty or number
+        elif empty or len(row) != len(names):
+            cells = f"has {len(row)} cells, and the header has {len(names)}: is --sep right?"
+            what = "is empty" if empty else cells
+            raise ValueError(f"row {empty or number} below the header {what}")
     return names
 
 
@@ -133,9 +143,8 @@ def _check_names(frame, names, is_parquet):
     if not is_parquet and (values.notna().all() or has_decimals):
         wrong = f"the first row has numbers ({shown(*names)}) in place of names"
         raise ValueError(f"{wrong}: add a row with the names of the columns")
-    if len(names) < frame.shape[1] or "" in names[1:]:
-        place = names.index("", 1) if "" in names[1:] else len(names)
-        raise ValueError(f"column {place + 1} has no name in the header: name it or remove it")
+    if "" in names[1:]:
+        raise ValueError(f"column {names.index('', 1) + 1} has no name: name it or remove it")
     if len(repeats := repeated(pandas.Index(names))):
         raise ValueError(f"the header has a name twice, {shown(*repeats)}: rename or remove one")
 
@@ -153,8 +162,9 @@ def _place_of_ids(frame, id_columns, label, has_ids):
     if len(names) == 1:
         return None
     place = 1 if names[0] == label else 0
-    is_text = frame[names[place]].dtype.kind not in "fiub"
-    return place if has_ids or is_text or not names[place] or ID.fullmatch(names[place]) else None
+    cells = frame[names[place]].dropna().astype(object)
+    has_text = not cells.map(lambda cell: isinstance(cell, Number)).all()
+    return place if has_ids or has_text or not names[place] or ID.fullmatch(names[place]) else None
 
 
 def _check_ids(ids, name):
@@ -164,7 +174,7 @@ def _check_ids(ids, name):
         row = wrong.argmax()
         what = f"has {ids.iloc[row]!r} before, and again" if ids.iloc[row] else "is empty"
         place = f"the column of ids {name!r} {what} in row {row + 1}"
-        raise ValueError(f"{place}: remove or rename it, or name the ids with --id-column")
+        raise ValueError(f"{place}: remove or rename that row, or name the ids with --id-column")
 
 
 def nearest(absent, names):
@@ -218,15 +228,11 @@ def numbers(frame, decimal=None, is_turned=False):
         return values
     # The first cell, and all columns, because each of them would be an error of its own.
     name, row = next(iter(refused.items()))
-    cell = str(frame[name].iloc[row])
+    cell = str(frame[name].iloc[row])[:40]
     sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
     names = ",".join(f"!{name}" for name in list(refused)[:20]) + ",..." * (len(refused) > 20)
-    remedy = f"exclude such columns with --columns '{names}', or name ids with --id-column"
+    remedy = f"--columns '{names}' excludes such columns, and --id-column names ids"
     if is_turned:
-        remedy = "remove the row"
-    if frame.shape[1] == 1:
-        remedy = "name the separator of columns with --sep"
-    elif cell.count(",") == 1 and decimal != ",":
-        remedy += ", or name a decimal comma with --decimal ,"
-    where = f"row {row + 1}{sample} of column {name[:40]!r}"
-    raise ValueError(f"{where} is {cell[:40]!r}, not a number: {remedy}")
+        remedy = "remove the row, or is --transpose wrong for this file?"
+    where = f"row {row + 1}{sample} of column {name[:40]!r} is {cell!r}"
+    raise ValueError(f"{where}, not a number: are --sep and --decimal right? {remedy}")
