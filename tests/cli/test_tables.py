@@ -77,7 +77,6 @@ def test_formats(tmp_path, read, suffix, ids):
         (range(12), "age", False),
         (range(12), "fluid", False),
         ([None, *[True] * 11], "smoker", False),
-        ([10**20, *range(11)], "mass", False),
     ],
 )
 def test_the_first_column_has_the_ids_if_it_has_text_or_a_name_of_ids(read_text, ids, name, is_id):
