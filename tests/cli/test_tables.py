@@ -138,7 +138,7 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
         ("a,b,c\n1,2,3\n3,4\n", "row 2 below the header has 2 cells, and the header has 3"),
         ("id\np\nq\n", "row 1 of column 'id' is 'p', not a number: .*--sep"),
         ("a\n1\n\n3\n", "row 2 below the header is empty"),
-        ("a,b\n1,2\n\xa0\n", "row 2 below the header has 1 cells"),
+        ("a,b\n1,2\n\xa0\n", "row 2 below the header is empty"),
         ("a,b,c\n1,x,y\n", "column 'b' is 'x', .*--columns '!b,!c'"),
     ],
 )
@@ -214,6 +214,7 @@ def test_missing_cells_are_those_of_pandas(read_text):
     table, expected = frame(IDS).astype(object), X.copy()
     table.iloc[3, 1], table.iloc[5, 0], expected[3, 1], expected[5, 0] = "NA", "", np.nan, np.nan
     assert_read(read_text(table.to_csv() + "\n \n\r\n"), expected)
+    assert_read(read_text('a\n1\n""\n3\n'), [[1], [np.nan], [3]], ["a"], None)
 
 
 def test_other_files_are_refused(tmp_path, read):

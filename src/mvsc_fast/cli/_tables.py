@@ -87,9 +87,11 @@ def _parsed(path, options, pandas):
         sep, text = ",", _text_of_excel(path, decimal, pandas)
     else:
         sep = (options.sep or TEXT[kind_of(path)]).replace(r"\t", "\t")
-        # The file is read once, as it may be a pipe.
+        # The file is read once, as it may be a pipe. Empty lines at its end are no samples.
         with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as stream:
             text = stream.read()
+        end = len(text.rstrip(b"\r\n "))
+        text = text[:end] + re.split(rb"[\r\n]", text[end:], maxsplit=1)[0]
     names = _header_of_equal_rows(text, sep)
     form = {"sep": sep, "decimal": decimal, "index_col": False, "low_memory": False}
 
@@ -117,17 +119,14 @@ def _header_of_equal_rows(text, sep):
     """The first row of a text; raise ValueError if another one has more or fewer cells.
 
     pandas fills short rows with missing values, and shifts, cuts or skips others, in silence.
-    Empty ones, which it skips, may be below all samples.
     """
     rows = csv.reader(TextIOWrapper(BytesIO(text), "utf-8-sig", newline=""), delimiter=sep)
-    names, empty = next(filter(None, rows), []), 0
+    names = next(filter(None, rows), [])
     for number, row in enumerate(rows, 1):
-        if len(row) < 2 and not "".join(row).strip(" \t"):
-            empty = empty or number
-        elif empty or len(row) != len(names):
-            cells = f"has {len(row)} cells, and the header has {len(names)}: is --sep right?"
-            what = "is empty" if empty else cells
-            raise ValueError(f"row {empty or number} below the header {what}")
+        size = 0 if len(row) == 1 and row[0].isspace() else len(row)
+        if size != len(names):
+            cells = f"has {size} cells, and the header has {len(names)}: is --sep right?"
+            raise ValueError(f"row {number} below the header {cells if size else 'is empty'}")
     return names
 
 
@@ -169,12 +168,12 @@ def _place_of_ids(frame, id_columns, label, has_ids):
 
 def _check_ids(ids, name):
     """Raise ValueError unless each sample has an id of its own."""
-    wrong = (ids.duplicated() | (ids == "")).to_numpy()
+    wrong = (ids.duplicated() | (ids.str.strip() == "")).to_numpy()
     if wrong.any():
         row = wrong.argmax()
-        what = f"has {ids.iloc[row]!r} before, and again" if ids.iloc[row] else "is empty"
+        what = f"has {ids.iloc[row]!r} before, and again" if ids.iloc[row].strip() else "is empty"
         place = f"the column of ids {name!r} {what} in row {row + 1}"
-        raise ValueError(f"{place}: remove or rename that row, or name the ids with --id-column")
+        raise ValueError(f"{place}: remove the row, change its id, or name ids with --id-column")
 
 
 def nearest(absent, names):
@@ -231,8 +230,8 @@ def numbers(frame, decimal=None, is_turned=False):
     cell = str(frame[name].iloc[row])[:40]
     sample = "" if frame.index.name is None else f" ({frame.index[row]!r})"
     names = ",".join(f"!{name}" for name in list(refused)[:20]) + ",..." * (len(refused) > 20)
-    remedy = f"--columns '{names}' excludes such columns, and --id-column names ids"
+    remedy = f"exclude such columns with --columns '{names}', or name ids with --id-column"
     if is_turned:
-        remedy = "remove the row, or is --transpose wrong for this file?"
+        remedy = "check --transpose, or remove the row or column"
     where = f"row {row + 1}{sample} of column {name[:40]!r} is {cell!r}"
-    raise ValueError(f"{where}, not a number: are --sep and --decimal right? {remedy}")
+    raise ValueError(f"{where}, not a number: check --sep and --decimal, {remedy}")
