@@ -208,6 +208,8 @@ def test_dates_are_no_numbers(tmp_path, read):
     frame(IDS, day=pd.Timestamp("2026-01-01")).to_parquet(tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="row 1 .* of column 'day' is '2026-01-01"):
         read(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="absent.parquet: No such file"):
+        read(tmp_path / "absent.parquet")
 
 
 def test_missing_cells_are_those_of_pandas(read_text):
@@ -221,9 +223,6 @@ def test_other_files_are_refused(tmp_path, read):
     (tmp_path / "a.pdf").write_text("")
     with pytest.raises(ValueError, match=r"a.pdf: expected a .csv, .*.h5mu with all"):
         read(tmp_path / "a.pdf")
-    for name in ("absent.csv", "absent.parquet"):
-        with pytest.raises(ValueError, match=f"{name}: No such file"):
-            read(tmp_path / name)
     np.save(tmp_path / "a.npy", X[0])
     with pytest.raises(ValueError, match=r"a.npy: expected a matrix of numbers, .* \(3,\)"):
         read(tmp_path / "a.npy")
