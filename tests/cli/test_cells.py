@@ -87,7 +87,7 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys, re
         (["rna.h5ad", "all.h5mu"], "has all views: give only this file"),
         (["rna.h5ad", "--scores", "kid"], "no column 'kid'; the nearest name to 'kid' is 'kind'"),
         (["rna.h5ad", "--transpose"], "--transpose has no use for rna.h5ad"),
-        (["rna.h5ad", "--labels", "out.h5mu"], "--labels out.h5mu: labels of rna.h5ad are"),
+        (["rna.h5ad", "--labels", "out.h5mu"], "--labels out.h5mu: labels are .csv"),
         (["damaged.h5ad"], "damaged.h5ad"),
         (["absent.h5mu"], "absent.h5mu"),
         (["twice.h5ad"], "ids are missing or occur more than once: 'AAAC0-1'"),
