@@ -82,13 +82,16 @@ $(LINT)/installed: Makefile
 		"zizmor>=1.32,<2" "mypy>=2.4,<2.5" "numpy<2.5" "check-jsonschema>=0.36,<1"
 	touch $@
 
-# Editable, so that a rebuild is needed only where compiled sources or metadata change.
+# Editable, so that a rebuild is needed only where compiled sources or metadata change; with
+# the SciPy of this environment, because another one for the build takes a quarter of a minute.
 COMPILED := $(shell find src -name "*.pyx" -o -name "*.pxd" -o -name "*.h")
+REQUIRES := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr , ' ')
 $(VENV)/installed: pyproject.toml setup.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "Installing mvsc-fast in $(VENV). Compiling takes a minute or a few, the first time only."
-	$(BIN)/python -m pip install --quiet --editable ".[plot,progress]"
+	$(BIN)/python -m pip install --quiet $(REQUIRES)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plot,progress]"
 	touch $@
 
 # sdist and portable wheel in dist/, tested in an environment without a compiler
