@@ -43,6 +43,7 @@ def test_cluster_writes_labels_and_scores(data, capsys, method):
         ("cluster absent.npz --clusters 3 --save m.pkl", "m.pkl: models have the suffix .mvsc"),
         ("cluster absent.npz --clusters 3 --save m.mvsc.gz", "gz: models have the suffix .mvsc"),
         ("cluster a.npz --clusters 3 --clusers 3", "unrecognized arguments: --clusers 3"),
+        ("cluster absent.csv --clusters 3", "absent.csv: No such file"),
         ("cluster a.npz --clusters few", "got 'few'"),
         ("cluster a.npz --clusters 0", "got '0'"),
         ("cluster a.npz --clusters 1_0", "got '1_0'"),

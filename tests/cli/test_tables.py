@@ -122,7 +122,7 @@ def test_the_column_of_ids_is_selected(tmp_path, read, read_text):
     [
         ("a,b\n1.5,2\n3,x\n5,6\n", "row 2 of column 'b' is 'x', not a number: .*--columns '!b'"),
         ("id,a\np,1\nq,x\n", "row 2 .'q'. of column 'a' is 'x'"),
-        ('a,b\n1,2\n3,"2,5"\n', "row 2 of column 'b' is '2,5', .*--decimal"),
+        ('a,b\n1,2\n3,"2,5"\n', "row 2 of column 'b' is '2,5', .*--sep and --decimal,"),
         ("a;b\n1;2\n3;4\n", "row 1 of column 'a;b' is '1;2', .*--sep"),
         ("a;b\n1,5;2,5\n3;4\n", "row 1 below the header has 3 cells, .* 1: .*--sep"),
         ("id,a\np,1\nq,2\np,3\n", "the column of ids 'id' has 'p' .* in row 3"),
